@@ -1,0 +1,54 @@
+// swift-tools-version:5.9
+import PackageDescription
+
+/// Strict concurrency in every target. Warnings become errors on the command line (`make test`,
+/// CI): SwiftPM refuses dependencies whose manifest carries unsafe flags.
+let swiftSettings: [SwiftSetting] = [.enableExperimentalFeature("StrictConcurrency")]
+let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(platforms: [.linux]))
+
+let package = Package(
+  name: "telemetry-workbench",
+  platforms: [.iOS(.v15), .macOS(.v12)],
+  products: [
+    .library(name: "TelemetrySDK", targets: ["TelemetrySDK"]),
+    .library(name: "MockBatchServer", targets: ["MockBatchServer"]),
+    .executable(name: "workbench", targets: ["workbench"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+
+    .target(name: "JSONText", swiftSettings: swiftSettings),
+    .target(
+      name: "TelemetrySDK", dependencies: ["JSONText", "CSQLite", "CZlib", openSSL],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", openSSL],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "Scenarios", dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "workbench", dependencies: ["Scenarios", "MockBatchServer"],
+      swiftSettings: swiftSettings),
+
+    .target(
+      name: "TelemetryTestSupport", dependencies: ["TelemetrySDK", "JSONText"],
+      path: "Tests/TelemetryTestSupport", swiftSettings: swiftSettings),
+    .testTarget(
+      name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "TelemetrySDKTests", dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "MockBatchServerTests", dependencies: ["MockBatchServer", "JSONText"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ScenariosTests",
+      dependencies: ["Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText"],
+      swiftSettings: swiftSettings),
+    .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
+  ]
+)
