@@ -40,7 +40,8 @@ let package = Package(
     .testTarget(
       name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "TelemetrySDKTests", dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport"],
+      name: "TelemetrySDKTests",
+      dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "MockBatchServerTests", dependencies: ["MockBatchServer", "JSONText"],

@@ -6,7 +6,9 @@ public struct Moment: Hashable, Comparable, Sendable {
   /// Makes a moment from nanoseconds since boot.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
   /// Orders by time.
-  public static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
+  public static func < (left: Moment, right: Moment) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
   /// Saturating, so that absurd delays never trap.
   package func adding(milliseconds: Int64) -> Moment {
     let (product, productOverflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
