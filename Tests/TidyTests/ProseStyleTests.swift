@@ -1,0 +1,71 @@
+import Foundation
+import XCTest
+
+/// The project speaks of itself alone, and its docs name what is there.
+final class ProseStyleTests: XCTestCase {
+  func testProject_whenRead_standsAlone() throws {
+    let forbidden = [
+      "SPEC.md", "DESIGN.md", "BUGLOG", "PEERS.md", "STYLE.md", "/work/", "/tmp/lead", "/tmp/hub",
+    ]
+    var findings: [String] = []
+    for (folder, suffix) in [
+      ("Sources", ".swift"), ("Tests", ".swift"), ("docs", ".md"), ("scenarios", ".json"),
+      ("scripts", ""), ("Examples", ".md"),
+    ] {
+      for file in try Checkout.files(below: folder, suffix: suffix)
+      where !file.path.hasPrefix("Tests/TidyTests") {
+        for (index, line) in file.lines.enumerated() {
+          for word in forbidden where line.contains(word) {
+            findings.append("\(file.path):\(index + 1) \(word)")
+          }
+        }
+      }
+    }
+    XCTAssert(
+      findings.isEmpty,
+      "names what a reader of the project cannot see:\n" + findings.joined(separator: "\n"))
+  }
+
+  func testArchitecture_whenAFolderExists_namesIt() throws {
+    let page = try Checkout.read("docs/architecture.md")
+    var folders = Set<String>()
+    for file in try Checkout.files(below: "Sources") {
+      folders.insert(file.path.split(separator: "/").dropLast().last.map(String.init) ?? "")
+    }
+    let missing = folders.filter { !page.contains($0) && !$0.hasSuffix(".docc") }
+    XCTAssert(missing.isEmpty, "docs/architecture.md does not name: \(missing.sorted())")
+  }
+
+  func testReadme_whenItNamesCommands_theyExist() throws {
+    let readme = try Checkout.read("README.md")
+    let makefile = try Checkout.read("Makefile")
+    var missing: [String] = []
+    for part in readme.components(separatedBy: "make ").dropFirst() {
+      let target = part.prefix { $0.isLowercase && $0.isASCII || $0 == "-" }
+      guard !target.isEmpty,
+        readme.contains("make \(target)`") || readme.contains("\nmake \(target)")
+      else { continue }
+      if !makefile.contains("\n\(target):") { missing.append(String(target)) }
+    }
+    XCTAssert(missing.isEmpty, "README names make targets that do not exist: \(missing)")
+  }
+
+  func testReadmeLinks_whenRelative_pointToFiles() throws {
+    var missing: [String] = []
+    for page in ["README.md", "CONTRIBUTING.md"]
+      + (try Checkout.files(below: "docs", suffix: ".md").map(\.path))
+    {
+      let text = try Checkout.read(page)
+      let folder = Checkout.root.appendingPathComponent(page).deletingLastPathComponent()
+      for part in text.components(separatedBy: "](").dropFirst() {
+        let target = part.prefix { $0 != ")" && $0 != "#" }
+        guard !target.isEmpty, !target.contains(":"), !target.contains(" ") else { continue }
+        let file = folder.appendingPathComponent(String(target))
+        if !FileManager.default.fileExists(atPath: file.path) {
+          missing.append("\(page) → \(target)")
+        }
+      }
+    }
+    XCTAssert(missing.isEmpty, "dead links:\n" + missing.joined(separator: "\n"))
+  }
+}
