@@ -1,1 +1,0 @@
-/// JSON as text: see `JSONValue`.

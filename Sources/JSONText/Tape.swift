@@ -1,0 +1,55 @@
+/// What a JSON value is.
+public enum JSONKind: UInt8, Sendable, Hashable, CustomStringConvertible {
+  /// `null`.
+  case null
+  /// `true` or `false`.
+  case bool
+  /// A number.
+  case number
+  /// A string.
+  case string
+  /// An array.
+  case array
+  /// An object.
+  case object
+
+  /// The name in an error text, with its article where it has one.
+  public var description: String {
+    switch self {
+    case .null: return "null"
+    case .bool: return "true or false"
+    case .number: return "a number"
+    case .string: return "a string"
+    case .array: return "an array"
+    case .object: return "an object"
+    }
+  }
+}
+
+/// One value on the tape: where it stands in the text, and where its neighbour is on the tape.
+///
+/// The tape holds the values in the order of the text; a container is followed by its elements,
+/// an object by key, value, key, value. Twenty bytes a value, no allocation each.
+struct TapeEntry {
+  /// The first byte in the text; of a string the quotation mark.
+  var start: UInt32
+  /// Past the last byte in the text.
+  var end: UInt32
+  /// Past the last entry that belongs to this value.
+  var next: UInt32
+  /// Elements or members; of a scalar 0.
+  var count: UInt32 = 0
+  var kind: JSONKind
+  var flags: Flags = []
+
+  struct Flags: OptionSet {
+    let rawValue: UInt8
+    /// A string with a backslash in it.
+    static let escaped = Flags(rawValue: 1)
+    /// A boolean that is true.
+    static let isTrue = Flags(rawValue: 2)
+  }
+
+  /// The bytes of a string between its quotation marks.
+  var content: Range<Int> { Int(start) + 1..<Int(end) - 1 }
+}

@@ -1,0 +1,202 @@
+/// Reads a JSON text once and writes the tape. Strict RFC 8259; no recursion, so no text can
+/// exhaust a stack.
+struct TapeParser {
+  /// A fault, before anybody has counted lines.
+  struct Fault: Error {
+    let kind: JSONError.Kind
+    let offset: Int
+  }
+
+  /// A duplicate key: tape indices of the later and the first one.
+  struct Duplicate {
+    let key: Int
+    let first: Int
+  }
+
+  /// A container that is still open.
+  private struct Frame {
+    let entry: Int
+    let isObject: Bool
+    var count: UInt32 = 0
+  }
+
+  let bytes: UnsafeBufferPointer<UInt8>
+  private let maxDepth: Int
+  var at = 0
+  var tape: [TapeEntry] = []
+  private(set) var duplicates: [Duplicate] = []
+  private(set) var duplicateCount = 0
+  private var open: [Frame] = []
+
+  init(bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
+    self.bytes = bytes
+    self.maxDepth = maxDepth
+    tape.reserveCapacity(bytes.count / TapeParser.bytesPerValue + 4)
+    open.reserveCapacity(min(maxDepth, 16) + 1)
+  }
+
+  /// A value takes about this many bytes of text in a batch of events.
+  private static let bytesPerValue = 12
+  /// Duplicate keys that are reported with their places; more are only counted.
+  static let maxReportedDuplicates = 32
+
+  mutating func parse() throws {
+    try refuseForeignEncodings()
+    skipWhitespace()
+    repeat {
+      try readValue()
+      try readSeparators()
+    } while !open.isEmpty
+    if at < bytes.count { throw Fault(kind: .trailingContent, offset: at) }
+  }
+
+  /// Reads openings up to and with the first scalar or empty container.
+  @inline(__always)
+  private mutating func readValue() throws {
+    while true {
+      guard at < bytes.count else { throw missing("a value") }
+      switch bytes[at] {
+      case UInt8(ascii: "\""): return try readString()
+      case UInt8(ascii: "-"), 0x30...0x39: return try readNumber()
+      case UInt8(ascii: "{"):
+        try openContainer(.object)
+        if closesAtOnce(UInt8(ascii: "}")) { return }
+        try readKey(expected: "a key or '}'")
+      case UInt8(ascii: "["):
+        try openContainer(.array)
+        if closesAtOnce(UInt8(ascii: "]")) { return }
+        if at < bytes.count, bytes[at] == UInt8(ascii: ",") { throw unexpected("a value or ']'") }
+      case UInt8(ascii: "t"): return try readWord("true", .bool, [.isTrue])
+      case UInt8(ascii: "f"): return try readWord("false", .bool, [])
+      case UInt8(ascii: "n"): return try readWord("null", .null, [])
+      default: throw unexpected("a value")
+      }
+    }
+  }
+
+  /// Reads what follows a value: closings, then either the comma (and key) before the next value
+  /// or, with nothing open, the end.
+  @inline(__always)
+  private mutating func readSeparators() throws {
+    while true {
+      skipWhitespace()
+      guard let frame = open.last else { return }
+      open[open.count - 1].count += 1
+      guard at < bytes.count else { throw missing(frame.isObject ? "',' or '}'" : "',' or ']'") }
+      let byte = bytes[at]
+      if byte == UInt8(ascii: ",") {
+        at += 1
+        skipWhitespace()
+        if frame.isObject { try readKey(expected: "a key") }
+        return
+      }
+      guard byte == (frame.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+        throw unexpected(frame.isObject ? "',' or '}'" : "',' or ']'")
+      }
+      at += 1
+      closeContainer()
+    }
+  }
+
+  private mutating func openContainer(_ kind: JSONKind) throws {
+    guard open.count < maxDepth else {
+      throw Fault(kind: .tooDeep(limit: maxDepth), offset: at)
+    }
+    open.append(Frame(entry: tape.count, isObject: kind == .object))
+    tape.append(TapeEntry(start: UInt32(truncatingIfNeeded: at), end: 0, next: 0, kind: kind))
+    at += 1
+    skipWhitespace()
+  }
+
+  private mutating func closesAtOnce(_ closer: UInt8) -> Bool {
+    guard at < bytes.count, bytes[at] == closer else { return false }
+    at += 1
+    closeContainer()
+    return true
+  }
+
+  private mutating func closeContainer() {
+    let frame = open.removeLast()
+    tape[frame.entry].end = UInt32(truncatingIfNeeded: at)
+    tape[frame.entry].next = UInt32(truncatingIfNeeded: tape.count)
+    tape[frame.entry].count = frame.count
+    if frame.isObject, frame.count > 1 { findDuplicates(object: frame.entry, count: frame.count) }
+  }
+
+  @inline(__always)
+  private mutating func readKey(expected: @autoclosure () -> String) throws {
+    guard at < bytes.count else { throw missing(expected()) }
+    guard bytes[at] == UInt8(ascii: "\"") else { throw unexpected(expected()) }
+    try readString()
+    skipWhitespace()
+    guard at < bytes.count else { throw missing("':'") }
+    guard bytes[at] == UInt8(ascii: ":") else { throw unexpected("':'") }
+    at += 1
+    skipWhitespace()
+  }
+}
+
+// MARK: - Duplicate keys
+
+extension TapeParser {
+  /// Objects up to this size are compared key by key; larger ones by a hash set, so that a text
+  /// made to be slow takes no quadratic time.
+  private static let pairwiseLimit: UInt32 = 12
+
+  private mutating func findDuplicates(object: Int, count: UInt32) {
+    guard count <= TapeParser.pairwiseLimit else { return findDuplicatesByHash(object: object) }
+    var later = Int(tape[object + 1].next)
+    later = Int(tape[later].next)
+    let end = tape.count
+    while later < end {
+      var earlier = object + 1
+      while earlier < later {
+        if sameKey(earlier, later) {
+          report(key: later, first: earlier)
+          break
+        }
+        earlier = Int(tape[earlier + 1].next)
+      }
+      later = Int(tape[later + 1].next)
+    }
+  }
+
+  private mutating func findDuplicatesByHash(object: Int) {
+    var first: [ExactKey: Int] = [:]
+    var key = object + 1
+    let end = tape.count
+    while key < end {
+      let text = ExactKey(JSONStrings.decode(tape[key], in: bytes))
+      if let known = first[text] {
+        report(key: key, first: known)
+      } else {
+        first[text] = key
+      }
+      key = Int(tape[key + 1].next)
+    }
+  }
+
+  @inline(__always)
+  private func sameKey(_ one: Int, _ other: Int) -> Bool {
+    let left = tape[one]
+    let right = tape[other]
+    if left.flags.contains(.escaped) || right.flags.contains(.escaped) {
+      return JSONStrings.decode(left, in: bytes)
+        .hasSameBytes(as: JSONStrings.decode(right, in: bytes))
+    }
+    let length = left.end - left.start
+    guard length == right.end - right.start else { return false }
+    for index in 1..<Int(length)
+    where bytes[Int(left.start) + index] != bytes[Int(right.start) + index] {
+      return false
+    }
+    return true
+  }
+
+  private mutating func report(key: Int, first: Int) {
+    duplicateCount += 1
+    if duplicates.count < TapeParser.maxReportedDuplicates {
+      duplicates.append(Duplicate(key: key, first: first))
+    }
+  }
+}
