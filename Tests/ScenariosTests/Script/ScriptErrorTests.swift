@@ -1,0 +1,250 @@
+import Foundation
+import XCTest
+
+@testable import Scenarios
+
+/// Every kind of mistake with its whole text, as somebody at a terminal reads it.
+final class ScriptErrorTests: XCTestCase {
+  private func message(
+    _ text: String, file: StaticString = #filePath, line: UInt = #line
+  ) -> String {
+    do {
+      _ = try ScenarioParser.parse(file: "s.json", bytes: Array(text.utf8))
+      XCTFail("accepted", file: file, line: line)
+      return ""
+    } catch let errors as ScriptErrors {
+      return errors.rendered
+    } catch {
+      XCTFail("\(error)", file: file, line: line)
+      return ""
+    }
+  }
+
+  private func step(_ step: String) -> String {
+    """
+    {"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"r"}},
+    \(step)],
+    "expect":[{"lost":0}]}
+    """
+  }
+
+  func testUnknownKey_whenAStepIsMistyped_namesTheNearest() {
+    XCTAssertEqual(
+      message(step(#"{"at":"1s","recrod":{"as":"x"}}"#)),
+      """
+      s.json:2:12: unknown key "recrod" in a step
+          {"at":"1s","recrod":{"as":"x"}}],
+                     ^^^^^^^^
+        hint: did you mean "record"?
+
+      """)
+  }
+
+  func testUnknownKey_whenDeepInside_namesTheObject() {
+    XCTAssertEqual(
+      message(step(#"{"at":"1s","record":{"as":"x","evry":"1s"}}"#)),
+      """
+      s.json:2:31: unknown key "evry" in record
+          {"at":"1s","record":{"as":"x","evry":"1s"}}],
+                                        ^^^^^^
+        hint: did you mean "every"?
+
+      """)
+  }
+
+  func testWrongType_whenADurationIsANumber_saysWhatIsExpected() {
+    XCTAssertEqual(
+      message(step(#"{"at":90,"lowPower":true}"#)),
+      """
+      s.json:2:7: "at" is a number, expected a duration, e.g. "90s"
+          {"at":90,"lowPower":true}],
+                ^
+
+      """)
+  }
+
+  func testWrongUnit_whenUnknown_listsTheUnits() {
+    XCTAssertEqual(
+      message(step(#"{"at":"5min","lowPower":true}"#)),
+      """
+      s.json:2:7: "at" has the unknown unit "min" (one of d, h, m, s, ms)
+          {"at":"5min","lowPower":true}],
+                ^^^^^^
+
+      """)
+  }
+
+  func testNegativeTime_whenAtIsNegative_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"at":"-5s","lowPower":true}"#)),
+      """
+      s.json:2:7: "at" is negative
+          {"at":"-5s","lowPower":true}],
+                ^^^^^
+
+      """)
+  }
+
+  func testHugeDuration_whenItWouldOverflow_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"at":"99999999d","lowPower":true}"#)),
+      """
+      s.json:2:7: "at" is too large (at most 3650d)
+          {"at":"99999999d","lowPower":true}],
+                ^^^^^^^^^^^
+
+      """)
+  }
+
+  func testOrder_whenStepsRunBackwards_isRefused() {
+    XCTAssertEqual(
+      message(step("{\"at\":\"2m\",\"lowPower\":true},\n{\"at\":\"90s\",\"lowPower\":false}")),
+      """
+      s.json:3:1: the step at 1m30s comes after one at 2m: steps stand in the order of time
+          {"at":"90s","lowPower":false}],
+          ^
+
+      """)
+  }
+
+  func testReference_whenNothingHasThatName_namesTheNearest() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"shift"}}],"#
+          + "\n" + #""expect":[{"delivered":"shit"}]}"#),
+      """
+      s.json:2:12: no record step is named "shit"
+          "expect":[{"delivered":"shit"}]}
+                     ^^^^^^^^^^^
+        hint: did you mean "shift"?
+
+      """)
+  }
+
+  func testGate_whenThePlanHasNone_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"when":{"gate":"nowhere"},"kill":"SIGKILL"}"#)),
+      """
+      s.json:2:1: the fault plan has no gate named "nowhere"
+          {"when":{"gate":"nowhere"},"kill":"SIGKILL"}],
+          ^
+
+      """)
+  }
+
+  func testLane_whenUnknown_namesTheNearest() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","lanes":["sockets"],"timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}]}"#
+      ),
+      """
+      s.json:1:34: an element of "lanes" has the unknown value "sockets"
+          …"name":"n","about":"a","lanes":["sockets"],"timeline":[{"at":"0s","record":{"as":"r"}}],"expect"…
+                                           ^^^^^^^^^
+        hint: did you mean "socket"?
+
+      """)
+  }
+
+  func testLane_whenNoneCanDoTheStep_isRefused() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","lanes":["remote"],"timeline":[{"at":"0s","record":{"as":"r"}},"#
+          + "\n" + #"{"at":"1s","server":"restart"}],"expect":[{"lost":0}]}"#),
+      """
+      s.json:2:1: no listed lane can do this step: a remote server is not steered
+          {"at":"1s","server":"restart"}],"expect":[{"lost":0}]}
+          ^
+
+      """)
+  }
+
+  func testDuplicateName_whenTwoStepsShareIt_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"at":"1s","record":{"as":"r"}}"#)),
+      """
+      s.json:2:1: the name "r" is taken by the record step in line 1
+          {"at":"1s","record":{"as":"r"}}],
+          ^
+
+      """)
+  }
+
+  func testDuplicateKey_whenAKeyStandsTwice_isRefused() {
+    XCTAssertEqual(
+      message("{\"name\":\"n\",\n\"name\":\"m\"}"),
+      """
+      s.json:2:1: the key "name" stands here a second time, first in line 1
+          "name":"m"}
+          ^^^^^^
+
+      """)
+  }
+
+  func testNotJSON_whenABraceIsMissing_showsWhere() {
+    XCTAssertEqual(
+      message(#"{"name":"n","about":"a","timeline":[{"at":"0s","lowPower":true],"expect":[]}"#),
+      """
+      s.json:1:63: not JSON: found ']', expected ',' or '}'
+          {"name":"n","about":"a","timeline":[{"at":"0s","lowPower":true],"expect":[]}
+                                                                        ^
+
+      """)
+  }
+
+  func testEmpty_whenNothingIsThere_saysSo() {
+    XCTAssertEqual(message(" \n"), "s.json:1:1: the script is empty\n")
+  }
+
+  func testHuge_whenOverTheBound_saysSo() {
+    XCTAssertEqual(
+      message(String(repeating: " ", count: 4_000_001)),
+      "s.json:1:1: the script has 4000001 bytes, at most 4000000 are read\n")
+  }
+
+  func testMissing_whenRequiredKeysAreAbsent_namesEach() {
+    XCTAssertEqual(
+      message(#"{"name":"n"}"#),
+      """
+      s.json:1:1: a scenario lacks "about"
+          {"name":"n"}
+          ^
+      s.json:1:1: a scenario lacks "timeline"
+          {"name":"n"}
+          ^
+      s.json:1:1: a scenario lacks "expect"
+          {"name":"n"}
+          ^
+
+      """)
+  }
+
+  func testTwoActions_whenOneStepHasBoth_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"at":"1s","lowPower":true,"session":"new"}"#)),
+      """
+      s.json:2:28: a step has two actions, "lowPower" and "session"
+          {"at":"1s","lowPower":true,"session":"new"}],
+                                     ^^^^^^^^^
+
+      """)
+  }
+
+  func testVariable_whenNotInTheMatrix_isRefused() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","matrix":{"cap":["1MB"]},"device":{"queueCap":"${kap}"},"#
+          + "\n" + #""timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}]}"#
+      ).split(separator: "\n").first.map(String.init),
+      #"s.json:1:71: the variable "kap" is not in the matrix"#)
+  }
+
+  func testLongLine_whenCut_keepsTheCaretUnderItsCharacter() throws {
+    let padding = String(repeating: #"{"at":"0s","lowPower":true},"#, count: 40)
+    let text = message(step(padding + #"{"at":"1s","lowPowr":true}"#))
+    let lines = text.split(separator: "\n").map(Array.init)
+    let caret = try XCTUnwrap(lines[2].firstIndex(of: "^"))
+    XCTAssertEqual(String(lines[1][caret..<(caret + 9)]), "\"lowPowr\"")
+    XCTAssertLessThan(lines[1].count, 110)
+  }
+}
