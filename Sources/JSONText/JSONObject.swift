@@ -68,20 +68,11 @@ public struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionaryL
 
   /// True where the members are the same, in the same order.
   public static func == (left: JSONObject, right: JSONObject) -> Bool {
-    left.count == right.count
-      && zip(left.members, right.members).allSatisfy {
-        $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value
-      }
+    JSONValue.object(left) == JSONValue.object(right)
   }
 
   /// Feeds keys and values in order.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(members.count)
-    for member in members {
-      hasher.combine(member.key)
-      hasher.combine(member.value)
-    }
-  }
+  public func hash(into hasher: inout Hasher) { JSONValue.object(self).hash(into: &hasher) }
 }
 
 /// A key by its bytes: Swift's strings are equal when they look the same, JSON's when they are.

@@ -17,43 +17,6 @@ public enum JSONValue: Sendable {
   case object(JSONObject)
 }
 
-extension JSONValue: Hashable {
-  /// True where both are written the same.
-  public static func == (left: JSONValue, right: JSONValue) -> Bool {
-    switch (left, right) {
-    case (.null, .null): return true
-    case (.bool(let one), .bool(let other)): return one == other
-    case (.number(let one), .number(let other)): return one == other
-    case (.string(let one), .string(let other)): return one.hasSameBytes(as: other)
-    case (.array(let one), .array(let other)): return one == other
-    case (.object(let one), .object(let other)): return one == other
-    default: return false
-    }
-  }
-
-  /// Feeds kind and content.
-  public func hash(into hasher: inout Hasher) {
-    switch self {
-    case .null: hasher.combine(0)
-    case .bool(let value):
-      hasher.combine(1)
-      hasher.combine(value)
-    case .number(let value):
-      hasher.combine(2)
-      hasher.combine(value)
-    case .string(let value):
-      hasher.combine(3)
-      hasher.combine(value)
-    case .array(let values):
-      hasher.combine(4)
-      hasher.combine(values)
-    case .object(let value):
-      hasher.combine(5)
-      hasher.combine(value)
-    }
-  }
-}
-
 extension JSONValue {
   /// Reads one value from UTF-8 text (RFC 8259).
   ///

@@ -19,7 +19,8 @@ extension TapeParser {
       name = "a byte order mark"
     } else if head.starts(with: [0xff, 0xfe]) || head.starts(with: [0xfe, 0xff]) {
       name = "a byte order mark of UTF-16 or UTF-32"
-    } else if head.count > 1, head[0] == 0 || head[1] == 0 {
+    } else if head.count > 1, bytes.count % 2 == 0, head[0] == 0 || (head[1] == 0 && head.last == 0)
+    {
       name = "zero bytes, as UTF-16 or UTF-32 does"
     } else {
       name = nil

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import JSONText
+import JSONText
 
 final class JSONValueTests: XCTestCase {
   func testValue_whenReadAndWritten_keepsEveryNumberAsWritten() throws {
