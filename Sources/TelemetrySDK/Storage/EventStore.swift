@@ -108,7 +108,7 @@ package struct QuarantinedEvent: Sendable {
 ///
 /// Invariant, at every moment and after every kill:
 /// `recorded == delivered + queued + quarantined + Σ dropped`.
-public struct ConservationLedger: Sendable, Equatable {
+public struct ConservationLedger: Sendable, Hashable {
   /// Events committed to this store since it (or the file it replaced) was made.
   public var recorded: Int64 = 0
   /// Deleted after the server's acknowledgement.

@@ -1,0 +1,45 @@
+/// Something that happened inside the SDK and must not pass in silence.
+///
+/// Carries no payload, no token and no account name.
+public enum DiagnosticEvent: Sendable, Hashable {
+  /// The store is open and takes events; `queued` events waited in it.
+  case opened(queued: Int)
+  /// The configuration is invalid and the SDK stays off. One text for each wrong value.
+  case invalidConfiguration([String])
+  /// An event was not taken.
+  case rejected(RejectReason)
+  /// A payload value had no JSON form and went out as null; the path names it.
+  case valueReplaced(path: String)
+  /// The store takes no writes; events are buffered.
+  case storageBlocked(BufferReason)
+  /// The store takes writes again.
+  case storageRecovered
+  /// Events left the queue undelivered. `reason` is one of `DropReason`'s names.
+  case dropped(count: Int, reason: String)
+  /// Events went to quarantine.
+  case quarantined(count: Int, reason: String)
+  /// A damaged database was moved aside; so many events were lost with it.
+  case corruptFileMovedAside(lost: Int)
+  /// A database of a newer version was left alone.
+  case newerSchemaLeftAlone(version: Int)
+  /// New events are sealed with a new key.
+  case keyRotated
+  /// A request went out.
+  case requestStarted(events: Int, bytes: Int)
+  /// A request ended, and what delivery made of it (see docs/reference/outcomes.md).
+  case requestEnded(DeliveryOutcome, decision: String)
+  /// So many events were acknowledged and deleted.
+  case delivered(count: Int)
+  /// Delivery waits so long before the next try.
+  case backingOff(milliseconds: Int64)
+  /// Three bodies in a row were refused; delivery pauses so long.
+  case pausedByRefusals(milliseconds: Int64)
+  /// The provider has no usable token.
+  case waitingForToken
+  /// A batch limit learned from 413, in bytes of JSON.
+  case batchLimitLearned(bytes: Int)
+  /// A new session began.
+  case sessionStarted(String)
+  /// Diagnostics were dropped because nobody read them.
+  case diagnosticsDropped(count: Int)
+}

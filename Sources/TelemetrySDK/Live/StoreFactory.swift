@@ -1,0 +1,54 @@
+/// Makes the queue's store and the keys' place from the configuration.
+enum StoreFactory {
+  static func make(
+    _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
+  ) -> any EventStore {
+    NoStore()
+  }
+
+  static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore { NoKeyStore() }
+}
+
+/// The keys of a disabled SDK.
+struct NoKeyStore: KeyStore {
+  func keyIDs() throws -> [UInt64] { throw KeyStoreError.unavailable(status: 0) }
+  func load(_ id: UInt64) throws -> [UInt8] { throw KeyStoreError.unavailable(status: 0) }
+  func save(_ id: UInt64, key: [UInt8]) throws { throw KeyStoreError.unavailable(status: 0) }
+  func destroy(_ id: UInt64) throws {}
+  func isProtectedDataAvailable() -> Bool { true }
+}
+
+/// The store of a disabled SDK: takes nothing, has nothing.
+final class NoStore: EventStore {
+  var onEvent: (@Sendable (StoreEvent) -> Void)? {
+    get { nil }
+    set { _ = newValue }
+  }
+  func open() -> StoreBlock? { .notOpen }
+  func append(_ event: NewEvent) -> AppendOutcome { .blocked(.notOpen) }
+  func append(batch events: [NewEvent]) -> [AppendOutcome] { [.blocked(.notOpen)] }
+  func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) { callback(.notOpen) }
+  func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
+    ReadBatch(blocked: .notOpen)
+  }
+  func markInFlight(_ rows: [RowReference]) {}
+  func clearInFlight(_ rows: [RowReference]) {}
+  func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? { .notOpen }
+  func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? { .notOpen }
+  func dropAll(account: String?) -> StoreBlock? { .notOpen }
+  func quarantinedEvents(limit: Int) -> [QuarantinedEvent] { [] }
+  func requeueQuarantined() -> Int { 0 }
+  func clearQuarantine() -> Int { 0 }
+  func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {}
+  func setNote(_ key: String, _ value: [UInt8]?) -> StoreBlock? { .notOpen }
+  func note(_ key: String) -> [UInt8]? { nil }
+  func snapshot() -> StoreSnapshot { StoreSnapshot() }
+  func accounts() -> [String] { [] }
+  func rotateKey() -> StoreBlock? { .notOpen }
+  func purge() -> StoreBlock? { .notOpen }
+  func maintain() -> Bool { false }
+  func sync() -> StoreBlock? { .notOpen }
+  func suspend() {}
+  func resume() -> StoreBlock? { .notOpen }
+  func close() {}
+}

@@ -1,0 +1,76 @@
+import JSONText
+
+/// Writes one event as JSON, once: these bytes are sealed, stored, and joined into batches.
+enum EventEncoder {
+  /// Bytes after the payload: `,"sessionId":"…"}` with a session of 36 characters.
+  static let tailBytes = 53
+
+  /// The event up to and including its payload. The session follows with `finish`, because right
+  /// after start it is not known yet.
+  static func head(
+    id: EventID, wallMs: Int64, type: String, payload: JSONObject, defaults: JSONObject
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(512)
+    bytes.append(contentsOf: #"{"id":""#.utf8)
+    bytes.append(contentsOf: id.text)
+    bytes.append(contentsOf: #"","ts":""#.utf8)
+    Timestamp.append(wallMs, to: &bytes)
+    bytes.append(contentsOf: #"","type":"#.utf8)
+    JSONWriter.appendString(type, to: &bytes)
+    bytes.append(contentsOf: #","payload":"#.utf8)
+    if defaults.isEmpty {
+      JSONWriter.append(.object(payload), to: &bytes)
+    } else {
+      JSONWriter.append(.object(merging(payload, defaults)), to: &bytes)
+    }
+    return bytes
+  }
+
+  /// Completes what `head` began.
+  static func finish(_ head: [UInt8], session: String) -> [UInt8] {
+    var bytes = head
+    bytes.reserveCapacity(head.count + tailBytes)
+    bytes.append(contentsOf: #","sessionId":"#.utf8)
+    JSONWriter.appendString(session, to: &bytes)
+    bytes.append(0x7d)
+    return bytes
+  }
+
+  /// The payload's members, then the defaults that it does not have.
+  static func merging(_ payload: JSONObject, _ defaults: JSONObject) -> JSONObject {
+    guard !defaults.isEmpty else { return payload }
+    var merged = payload
+    for (key, value) in defaults where merged[key] == nil { merged[key] = value }
+    return merged
+  }
+
+  /// True where arrays and objects are nested deeper than `limit`, the payload itself being the
+  /// first level. Walks with a list instead of recursion: any depth is safe on any stack.
+  static func isDeeper(_ payload: JSONObject, than limit: Int) -> Bool {
+    var level: [JSONValue] = payload.map { $0.value }
+    var depth = 1
+    while !level.isEmpty {
+      if depth > limit { return true }
+      var next: [JSONValue] = []
+      for value in level {
+        switch value {
+        case .array(let elements): next.append(contentsOf: elements)
+        case .object(let members): next.append(contentsOf: members.map { $0.value })
+        case .null, .bool, .number, .string: break
+        }
+      }
+      // An empty container is a level too.
+      let holdsContainers = level.contains { value in
+        switch value {
+        case .array, .object: return true
+        case .null, .bool, .number, .string: return false
+        }
+      }
+      if holdsContainers, depth + 1 > limit { return true }
+      level = next
+      depth += 1
+    }
+    return false
+  }
+}

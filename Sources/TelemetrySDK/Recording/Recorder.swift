@@ -1,0 +1,225 @@
+import JSONText
+
+/// The way of an event from `record` to the store or the memory buffer, on the caller's thread.
+package final class Recorder: Sendable {
+  struct State {
+    var buffer: MemoryBuffer
+    /// Nil: straight to the store. Else everything is buffered, for that reason.
+    var detour: BufferReason? = .notOpen
+    var session: SessionKeeper
+    /// Whose events are recorded; nil until the store has told, `""` where the app names none.
+    var account: String?
+    var attributes = JSONObject()
+    var consent: Bool
+    var isShutDown = false
+    var rejected: [RejectReason: Int] = [:]
+    /// Committed since the shell last asked, and the highest sequence number ever.
+    var news = RecordedNews()
+    var newsIsAnnounced = false
+    var lastSequence: Int64 = 0
+    /// Events committed since the store was last counted.
+    var committedSinceCount = 0
+    var waiters: [EventID: @Sendable (RecordReceipt) -> Void] = [:]
+  }
+
+  let configuration: TelemetryConfiguration
+  let environment: TelemetryEnvironment
+  let store: any EventStore
+  let diagnostics: DiagnosticsHub
+  let isDisabled: Bool
+  let state: Guarded<State>
+  /// Bytes that one event may have, so that it fits a batch alone.
+  let maxEventBytes: Int
+  /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
+  let onNews = Guarded<(@Sendable () -> Void)?>(nil)
+
+  init(
+    configuration: TelemetryConfiguration, environment: TelemetryEnvironment,
+    store: any EventStore, diagnostics: DiagnosticsHub, disabled: Bool = false
+  ) {
+    self.configuration = configuration
+    self.environment = environment
+    self.store = store
+    self.diagnostics = diagnostics
+    isDisabled = disabled
+    maxEventBytes = configuration.batchLimitBytes - configuration.envelope.bytes
+    state = Guarded(
+      State(
+        buffer: MemoryBuffer(limitBytes: configuration.memoryBufferBytes),
+        session: SessionKeeper(timeoutMs: configuration.sessionTimeoutMs),
+        consent: configuration.consent))
+  }
+
+  func record(type: String, payload: JSONValue, id: EventID?) -> RecordReceipt {
+    let identity = Identity(id: id ?? environment.random.eventID(), isFromCaller: id != nil)
+    return record(type: type, payload: payload, identity: identity)
+  }
+
+  func record(type: String, payload: JSONValue, identity: Identity) -> RecordReceipt {
+    switch prepare(type: type, payload: payload, identity: identity) {
+    case .failure(let reason): return reject(reason)
+    case .success(let event): return store(event)
+    }
+  }
+
+  /// Everything before the store: consent, hook, limits, encoding.
+  private func prepare(
+    type: String, payload: JSONValue, identity: Identity
+  ) -> Result<PendingEvent, RejectReason> {
+    if let reason = refusal() { return .failure(reason) }
+    guard case .object(let members) = payload else { return .failure(.payloadNotObject) }
+    let id = identity.id
+    let wallMs = environment.clock.wallMs()
+    let (attributes, session, account, started) = state.withLock { state in
+      let session = state.session.current(
+        now: { environment.clock.now() }, fresh: { environment.random.eventID().description })
+      return (state.attributes, session.id, state.account, session.started)
+    }
+    if started, let session { diagnostics.emit(.sessionStarted(session)) }
+    var event = TelemetryEvent(id: id, type: type, payload: members)
+    var defaults = attributes
+    if let hook = configuration.beforeSend {
+      event.payload = EventEncoder.merging(members, attributes)
+      defaults = JSONObject()
+      guard let changed = hook(event) else { return .failure(.filtered) }
+      event.type = changed.type
+      event.payload = changed.payload
+    }
+    guard !EventEncoder.isDeeper(event.payload, than: configuration.maxPayloadDepth) else {
+      return .failure(.tooDeep)
+    }
+    let head = EventEncoder.head(
+      id: id, wallMs: wallMs, type: event.type, payload: event.payload, defaults: defaults)
+    guard head.count + EventEncoder.tailBytes <= maxEventBytes else { return .failure(.tooLarge) }
+    return .success(
+      PendingEvent(
+        id: id, idIsFromCaller: identity.isFromCaller, head: head, recordedAtMs: wallMs,
+        session: session, account: account))
+  }
+
+  private func refusal() -> RejectReason? {
+    if isDisabled { return .disabled }
+    return state.withLock { state in
+      if state.isShutDown { return .shutDown }
+      return state.consent ? nil : .noConsent
+    }
+  }
+
+  func reject(_ reason: RejectReason) -> RecordReceipt {
+    state.withLock { $0.rejected[reason, default: 0] += 1 }
+    diagnostics.emit(.rejected(reason))
+    return .rejected(reason)
+  }
+
+  /// Straight to the store where it takes writes, else to the buffer.
+  private func store(_ event: PendingEvent) -> RecordReceipt {
+    // An event whose session is unknown must wait for the store, which knows.
+    guard state.withLock({ $0.detour }) == nil, let session = event.session,
+      let account = event.account
+    else { return buffer(event, reason: nil) }
+    switch store.append(event.finished(session: session, account: account)) {
+    case .durable(let sequence):
+      committed(sequence: sequence, bytes: event.bytes)
+      return .durable(event.id)
+    case .syncPending(let sequence):
+      committed(sequence: sequence, bytes: event.bytes)
+      return .buffered(event.id, .syncPending)
+    case .duplicate:
+      return reject(.duplicateID)
+    case .blocked(let block):
+      return buffer(event, reason: BufferReason(block))
+    }
+  }
+
+  /// Keeps the event in memory. A reason starts the detour: from now on, until the shell has
+  /// written the buffer, no caller waits for the store again.
+  private func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
+    let (fits, detour, began) = state.withLock { state -> (Bool, BufferReason, Bool) in
+      if state.isShutDown { return (false, .suspended, false) }
+      let began = state.detour == nil
+      let detour = state.detour ?? reason ?? .busy
+      state.detour = detour
+      let fits = state.buffer.append(event)
+      if fits { state.news.buffered += 1 }
+      return (fits, detour, began)
+    }
+    if began, reason != nil { diagnostics.emit(.storageBlocked(detour)) }
+    announce()
+    return fits ? .buffered(event.id, detour) : reject(.bufferFull)
+  }
+
+  private func committed(sequence: Int64, bytes: Int) {
+    let isFirst = state.withLock { state -> Bool in
+      state.news.events += 1
+      state.news.bytes += bytes
+      state.lastSequence = max(state.lastSequence, sequence)
+      state.committedSinceCount += 1
+      defer { state.newsIsAnnounced = true }
+      return !state.newsIsAnnounced
+    }
+    if isFirst { onNews.withLock { $0 }?() }
+  }
+
+  private func announce() {
+    let isFirst = state.withLock { state -> Bool in
+      defer { state.newsIsAnnounced = true }
+      return !state.newsIsAnnounced
+    }
+    if isFirst { onNews.withLock { $0 }?() }
+  }
+}
+
+/// An event's id, and who chose it.
+struct Identity: Sendable {
+  let id: EventID
+  let isFromCaller: Bool
+}
+
+/// What was recorded since the shell last asked.
+struct RecordedNews: Sendable, Equatable {
+  /// Committed events and their bytes.
+  var events = 0
+  var bytes = 0
+  /// Events that went to the memory buffer.
+  var buffered = 0
+}
+
+extension BufferReason {
+  init(_ block: StoreBlock) {
+    switch block {
+    case .notOpen: self = .notOpen
+    case .busy: self = .busy
+    case .diskFull: self = .diskFull
+    case .keyUnavailable: self = .keyUnavailable
+    case .locked: self = .locked
+    case .ioError: self = .ioError
+    case .suspended: self = .suspended
+    case .walBudget: self = .walBudget
+    }
+  }
+}
+
+extension BatchEnvelope {
+  /// What stands before and after the events.
+  package var text: (open: [UInt8], close: [UInt8]) {
+    switch self {
+    case .array: return ([0x5b], [0x5d])
+    case .object(let key):
+      var open: [UInt8] = [0x7b]
+      JSONWriter.appendString(key, to: &open)
+      open.append(contentsOf: ":[".utf8)
+      return (open, Array("]}".utf8))
+    }
+  }
+
+  /// Bytes around the events.
+  package var bytes: Int { text.open.count + text.close.count }
+}
+
+extension RandomSource {
+  /// A random version-4 id.
+  package func eventID() -> EventID {
+    let words = SIMD2<UInt64>(next(purpose: "id"), next(purpose: "id"))
+    return EventID(random: unsafeBitCast(words, to: SIMD16<UInt8>.self))
+  }
+}
