@@ -1,0 +1,44 @@
+import TelemetrySDK
+
+/// Collects a history from several threads; each entry is stamped with the scenario clock.
+package final class HistoryRecorder: Sendable {
+  /// More entries than any sensible run makes: a runaway device must not take the runner's memory.
+  package static let maxEntries = 5_000_000
+
+  private struct State {
+    var history: History
+    var refused = 0
+  }
+  private let state: Guarded<State>
+  private let nowNs: @Sendable () -> Int64
+
+  /// - Parameter nowNs: the scenario clock.
+  package init(header: HistoryHeader, nowNs: @escaping @Sendable () -> Int64) {
+    state = Guarded(State(history: History(header: header)))
+    self.nowNs = nowNs
+  }
+
+  /// Adds what happens now.
+  package func append(_ event: HistoryEvent) { append(event, atNs: nowNs()) }
+
+  /// Adds what happened at a moment of the scenario clock.
+  package func append(_ event: HistoryEvent, atNs: Int64) {
+    state.withLock { state in
+      guard state.history.entries.count < HistoryRecorder.maxEntries else {
+        state.refused += 1
+        return
+      }
+      state.history.append(event, atNs: atNs)
+    }
+  }
+
+  /// The history so far. Says in a note of its own how many entries were refused at the bound.
+  package var history: History {
+    let state = state.withLock { $0 }
+    guard state.refused > 0 else { return state.history }
+    var history = state.history
+    history.append(
+      .note("the history is full: \(state.refused) entries were not kept"), atNs: nowNs())
+    return history
+  }
+}
