@@ -11,6 +11,7 @@ let package = Package(
   platforms: [.iOS(.v15), .macOS(.v12)],
   products: [
     .library(name: "TelemetrySDK", targets: ["TelemetrySDK"]),
+    .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "MockBatchServer", targets: ["MockBatchServer"]),
     .executable(name: "workbench", targets: ["workbench"]),
   ],

@@ -17,6 +17,7 @@ let package = Package(
       name: "bench",
       dependencies: [
         "CLimits",
+        .product(name: "JSONText", package: "telemetry-workbench"),
         .product(name: "TelemetrySDK", package: "telemetry-workbench"),
         .product(name: "MockBatchServer", package: "telemetry-workbench"),
       ]),

@@ -1,0 +1,129 @@
+import CLimits
+import Dispatch
+import Foundation
+import JSONText
+import TelemetrySDK
+
+/// `record`: sealed, durable, next to a raw insert and a raw seal of the same bytes.
+enum RecordRows {
+  /// About 250 bytes of JSON.
+  static let payload: JSONValue = [
+    "screen": "OrderDetails", "previous": "Orders", "durationMs": 1_284, "itemCount": 17,
+    "orderId": "A-2026-118804", "offline": true, "battery": 0.64, "retry": 2,
+    "note": "customer not at home, parcel left with the neighbour at number 14",
+  ]
+
+  static func configuration(_ folder: String, endpoint: String = "http://127.0.0.1:9/")
+    -> TelemetryConfiguration
+  {
+    TelemetryConfiguration(endpoint: endpoint, directory: folder)
+  }
+
+  /// Starts without a token, so that nothing is sent, and waits until the queue is open.
+  static func started(_ configuration: TelemetryConfiguration, token: AccessToken? = nil) throws
+    -> Telemetry
+  {
+    let telemetry = Telemetry.start(configuration, tokenProvider: StaticTokenProvider(token))
+    let open = DispatchSemaphore(value: 0)
+    telemetry.recordDurably("warm", [:], id: nil) { _ in open.signal() }
+    guard open.wait(timeout: .now() + 30) == .success else {
+      throw RowFailure("the queue did not open")
+    }
+    return telemetry
+  }
+
+  static func stop(_ telemetry: Telemetry) {
+    let done = DispatchSemaphore(value: 0)
+    telemetry.shutdown { done.signal() }
+    _ = done.wait(timeout: .now() + 30)
+  }
+
+  static func oneThread() throws -> Row {
+    let count = 20_000
+    var slowest = 0.0
+    var p999 = 0.0
+    let ours = try best {
+      try withFolder { folder in
+        let telemetry = try started(configuration(folder))
+        var times = [Double](repeating: 0, count: count)
+        let start = seconds()
+        for index in 0..<count {
+          let before = seconds()
+          guard case .durable = telemetry.record("navigation", payload) else {
+            throw RowFailure("a receipt that is not durable")
+          }
+          times[index] = seconds() - before
+        }
+        let took = seconds() - start
+        stop(telemetry)
+        times.sort()
+        slowest = times[count - 1]
+        p999 = times[count * 999 / 1_000]
+        return took
+      }
+    }
+    let limit = try best { try withFolder { limit_record($0, Int32(count), sealedSize) } }
+    guard limit > 0 else { throw RowFailure("the limit did not run") }
+    return .ratio(
+      "record, one thread", ours: ours, limit: limit, atMost: 1.3,
+      detail:
+        "\(format(ours / Double(count) * 1e6)) µs against \(format(limit / Double(count) * 1e6)) µs; "
+        + "p99.9 \(format(p999 * 1e6)) µs, worst \(format(slowest * 1e3)) ms")
+  }
+
+  static func eightThreads() throws -> Row {
+    let count = 40_000
+    let ours = try best {
+      try withFolder { folder in
+        let telemetry = try started(configuration(folder))
+        let start = seconds()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+          for _ in 0..<(count / 8) { telemetry.record("navigation", payload) }
+        }
+        let took = seconds() - start
+        let status = telemetry.status()
+        stop(telemetry)
+        guard status.ledger.recorded >= count else {
+          throw RowFailure("only \(status.ledger.recorded) durable")
+        }
+        return took
+      }
+    }
+    let limit = try best {
+      try withFolder { limit_record_threads($0, Int32(count), sealedSize, 8) }
+    }
+    return .share("record, 8 threads", ours: ours, limit: limit, atLeast: 0.7)
+  }
+
+  static func powerLoss() throws -> Row {
+    let count = 8_000
+    let ours = try best {
+      try withFolder { folder in
+        var settings = configuration(folder)
+        settings.durability = .powerLoss
+        let telemetry = try started(settings)
+        let start = seconds()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+          let gate = DispatchSemaphore(value: 0)
+          let window = DispatchSemaphore(value: 8)
+          for _ in 0..<(count / 8) {
+            window.wait()
+            telemetry.recordDurably("navigation", payload, id: nil) { _ in
+              window.signal()
+              gate.signal()
+            }
+          }
+          for _ in 0..<(count / 8) { gate.wait() }
+        }
+        let took = seconds() - start
+        stop(telemetry)
+        return took
+      }
+    }
+    let limit = try best { try withFolder { limit_power_loss($0, Int32(count), sealedSize, 64) } }
+    return .share("powerLoss, async, 8 callers", ours: ours, limit: limit, atLeast: 0.7)
+  }
+
+  /// What is sealed: the payload with the envelope of an event around it.
+  static let sealedSize = JSONWriter.bytes(payload).count + 150
+}
