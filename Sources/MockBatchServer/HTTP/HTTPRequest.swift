@@ -33,7 +33,9 @@ package struct HTTPRequest: Sendable, Equatable {
   /// absolute form without a path.
   package var path: String {
     let local = HTTPRequest.originForm(target)
-    guard let mark = local.utf8.firstIndex(of: UInt8(ascii: "?")) else { return String(local) }
+    guard let mark = local.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return local.utf8.count == target.utf8.count ? target : String(local)
+    }
     return String(local[..<mark])
   }
 
@@ -42,19 +44,6 @@ package struct HTTPRequest: Sendable, Equatable {
     let local = HTTPRequest.originForm(target)
     guard let mark = local.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     return String(local[local.utf8.index(after: mark)...])
-  }
-
-  /// Whether the client wants the connection kept (RFC 9112 section 9.3).
-  package var keepsAlive: Bool {
-    var keeps = minorVersion >= 1
-    for value in headers.all("connection") {
-      for option in value.split(separator: ",") {
-        let name = option.filter { $0 != " " && $0 != "\t" }.lowercased()
-        if name == "close" { return false }
-        if name == "keep-alive" { keeps = true }
-      }
-    }
-    return keeps
   }
 
   /// Drops scheme and authority of an absolute form.
