@@ -6,6 +6,8 @@ import PackageDescription
 let swiftSettings: [SwiftSetting] = [.enableExperimentalFeature("StrictConcurrency")]
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(platforms: [.linux]))
 
+let epoll: Target.Dependency = .target(name: "CEpoll", condition: .when(platforms: [.linux]))
+
 let package = Package(
   name: "telemetry-workbench",
   platforms: [.iOS(.v15), .macOS(.v12)],
@@ -19,6 +21,7 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CEpoll"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     .target(name: "JSONText", swiftSettings: swiftSettings),
@@ -26,7 +29,7 @@ let package = Package(
       name: "TelemetrySDK", dependencies: ["JSONText", "CSQLite", "CZlib", openSSL],
       swiftSettings: swiftSettings),
     .target(
-      name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", openSSL],
+      name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", epoll, openSSL],
       swiftSettings: swiftSettings),
     .target(
       name: "Scenarios", dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText"],
