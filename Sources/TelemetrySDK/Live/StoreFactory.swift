@@ -3,10 +3,23 @@ enum StoreFactory {
   static func make(
     _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
   ) -> any EventStore {
-    NoStore()
+    var choices = StoreConfiguration(directory: configuration.directory + "/queue")
+    choices.durability = configuration.durability
+    choices.maxBytesOnDisk = Int64(configuration.queueCapBytes)
+    choices.maxQuarantineBytes = Int64(configuration.quarantineCapBytes)
+    choices.walBudgetBytes = Int64(configuration.walBudgetBytes)
+    choices.appendWaitMs = configuration.recordWaitMs
+    choices.sealsPerKey = configuration.keyMaxSeals
+    choices.keyLifetimeMs = configuration.keyMaxAgeMs
+    // A scripted host counts the work that is left: the store then has no threads of its own.
+    choices.usesBackgroundThreads = environment.executor is DispatchExecutor
+    return SQLiteEventStore(
+      configuration: choices, keyStore: environment.keyStore, clock: environment.clock)
   }
 
-  static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore { NoKeyStore() }
+  static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore {
+    FileKeyStore(directory: configuration.directory + "/keys")
+  }
 }
 
 /// The keys of a disabled SDK.

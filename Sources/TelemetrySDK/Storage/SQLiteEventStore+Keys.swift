@@ -1,0 +1,186 @@
+/// The key ring's dealings with the key store. Called on the store queue; the key store is never
+/// called while holding the store's lock.
+extension SQLiteEventStore {
+  /// Makes sure that there is a live key and the secret behind the hashes.
+  func establishKeys() -> StoreBlock? {
+    struct Need {
+      let current: UInt64?
+      let isReady: Bool
+      let hasSealedRows: Bool
+    }
+    let need = onCore { core in
+      Need(
+        current: core.keys.current,
+        isReady: core.keys.live != nil && core.keys.secret != nil,
+        hasSealedRows: core.counts.hasSealedRows)
+    }
+    switch need {
+    case .failure(let blocked): return blocked.reason
+    case .success(let need) where need.isReady: return nil
+    case .success(let need):
+      do {
+        let known = try keyStore.keyIDs()
+        _ = onCore { $0.keys.known.formUnion(known) }
+        if let current = need.current, let key = try believed(current, need.hasSealedRows),
+          let cipher = AESGCM(key: key)
+        {
+          _ = onCore { $0.keys.add(current, cipher) }
+          return establishSecret()
+        }
+        return try makeKey()
+      } catch {
+        return .keyUnavailable
+      }
+    }
+  }
+
+  /// The key, or nil where it is believed to be gone.
+  ///
+  /// A store that does not find a key which rows were sealed with may only be locked: its word
+  /// counts when it is given twice while protected data can be read.
+  private func believed(_ id: UInt64, _ hasSealedRows: Bool) throws -> [UInt8]? {
+    do {
+      return try keyStore.load(id)
+    } catch KeyStoreError.itemNotFound {
+      guard hasSealedRows else { return nil }
+      guard keyStore.isProtectedDataAvailable() else {
+        throw KeyStoreError.unavailable(status: 0)
+      }
+      do {
+        return try keyStore.load(id)
+      } catch KeyStoreError.itemNotFound {
+        _ = onCore { $0.keys.noteMissing(id) }
+        return nil
+      }
+    }
+  }
+
+  /// A new live key: durable in the key store before the database names it.
+  func makeKey() throws -> StoreBlock? {
+    guard let key = SystemRandom.shared.bytes(AESGCM.keyBytes), let cipher = AESGCM(key: key),
+      let random = SystemRandom.shared.bytes(8)
+    else { return .keyUnavailable }
+    let id = random.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    guard id != 0 else { return .keyUnavailable }
+    // The secret and the notes are sealed with keys that may not be loaded yet.
+    let older = onCore { core in
+      Set(core.counts.otherByKey.keys.filter { core.keys.cipher($0) == nil })
+    }
+    if case .success(let keys) = older { _ = loadKeys(keys) }
+    try keyStore.save(id, key: key)
+    let result = writing { core in
+      try core.adopt(id, cipher)
+    }
+    if case .failure(let blocked) = result { return blocked.reason }
+    return nil
+  }
+
+  private func establishSecret() -> StoreBlock? {
+    let found = onCore { core -> Bool in
+      core.keys.secret = try core.note(StoreCore.secretNote)
+      return core.keys.secret != nil
+    }
+    switch found {
+    case .success(true): return nil
+    case .failure(let blocked): return blocked.reason
+    case .success(false): break
+    }
+    let result = writing { core in
+      try core.transaction { try core.makeSecret() }
+    }
+    if case .failure(let blocked) = result { return blocked.reason }
+    return nil
+  }
+
+  /// Loads keys that rows ask for. True where at least one came.
+  func loadKeys(_ ids: Set<UInt64>) -> Bool {
+    var hasLoaded = false
+    for id in ids {
+      do {
+        guard let cipher = AESGCM(key: try keyStore.load(id)) else { continue }
+        _ = onCore { $0.keys.add(id, cipher) }
+        hasLoaded = true
+      } catch {
+        _ = onCore { $0.keys.noteMissing(id) }
+      }
+    }
+    return hasLoaded
+  }
+
+  package func rotateKey() -> StoreBlock? {
+    if let block = establishKeys() { return block }
+    do {
+      if let block = try makeKey() { return block }
+    } catch {
+      return .keyUnavailable
+    }
+    _ = sync()
+    tell([.keyRotated])
+    return nil
+  }
+
+  /// A new key after so many seals.
+  func rotateIfDue() {
+    let limit = configuration.sealsPerKey
+    if case .success(true) = onCore({ $0.keys.live != nil && $0.keys.seals >= limit }) {
+      _ = rotateKey()
+    }
+  }
+
+  /// Destroys keys without a row, after a sync that follows the commit which removed the last:
+  /// else a power loss could bring the row back without its key. A file that was moved aside may
+  /// still need any of them.
+  func destroyUnusedKeys() {
+    guard files.status(paths.movedAside) == nil else { return }
+    let unused = onCore { core in
+      core.keys.known.filter { $0 != core.keys.current && !core.counts.uses(key: $0) }
+    }
+    guard case .success(let ids) = unused, !ids.isEmpty, syncFully() == nil else { return }
+    for id in ids {
+      do {
+        try keyStore.destroy(id)
+        _ = onCore { $0.keys.remove(id) }
+      } catch {
+        return  // Tried again at the next quiet moment.
+      }
+    }
+  }
+
+  /// A sync whether or not something is dirty.
+  private func syncFully() -> StoreBlock? {
+    _ = onCore { $0.isDirty = true }
+    return sync()
+  }
+
+  // MARK: - Purge
+
+  package func purge() -> StoreBlock? {
+    do {
+      try files.writeDurably(paths.purgeIntent, [])
+    } catch {
+      return .ioError
+    }
+    if let block = finishPurge() { return block }
+    return establishKeys()
+  }
+
+  /// Keys first, then rows and notes, then the intent. Each step may be done already.
+  func finishPurge() -> StoreBlock? {
+    _ = onCore { $0.keys.forgetCiphers() }
+    do {
+      for id in try keyStore.keyIDs() { try keyStore.destroy(id) }
+    } catch {
+      return .keyUnavailable
+    }
+    if case .failure(let blocked) = writing({ try $0.purgeRows() }) { return blocked.reason }
+    do {
+      if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
+      if let block = syncFully() { return block }
+      try files.remove(paths.purgeIntent)
+      try files.syncDirectory(configuration.directory)
+    } catch {
+      return .ioError
+    }
+    return nil
+  }
+}

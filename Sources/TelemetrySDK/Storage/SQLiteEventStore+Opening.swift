@@ -1,0 +1,144 @@
+extension SQLiteEventStore {
+  package func open() -> StoreBlock? {
+    let isOpen = state.withLock { $0.core.map { !$0.isDamaged } ?? false }
+    if !isOpen {
+      closeFiles(reason: .notOpen)
+      if let block = openFiles() {
+        state.withLock { $0.reason = block }
+        tell([.blocked(block)])
+        return block
+      }
+    }
+    return settle()
+  }
+
+  /// After the files: an interrupted purge, then the keys.
+  func settle() -> StoreBlock? {
+    if files.status(paths.purgeIntent) != nil, let block = finishPurge() { return block }
+    return establishKeys()
+  }
+
+  private func openFiles() -> StoreBlock? {
+    do {
+      try files.createDirectory(configuration.directory)
+      guard let lock = try files.lock(paths.lock) else { return .locked }
+      upkeep.withLock { $0.lock = lock }
+      return try openDatabase()
+    } catch let error as SQLiteError {
+      closeFiles(reason: .notOpen)
+      if case .block(let block) = error.meaning { return block }
+      return .ioError
+    } catch {
+      closeFiles(reason: .notOpen)
+      return .notOpen
+    }
+  }
+
+  private func openDatabase() throws -> StoreBlock? {
+    var events: [StoreEvent] = []
+    var core: StoreCore
+    do {
+      core = try openCore(paths, &events)
+    } catch let error as SQLiteError where error.meaning == .damaged {
+      core = try replaceDamaged(&events)
+    }
+    try install(core)
+    events.append(.opened(recoveredRows: core.counts.queued))
+    tell(events)
+    return nil
+  }
+
+  func openCore(_ paths: StorePaths, _ events: inout [StoreEvent]) throws -> StoreCore {
+    let connection = try SQLiteConnection(
+      path: paths.database, vfs: configuration.vfsName,
+      busyMs: Int32(clamping: configuration.appendWaitMs))
+    guard try Schema.prepare(connection) else {
+      let version = try connection.integer("PRAGMA user_version") ?? 0
+      connection.closeUntouched()
+      events.append(.newerSchemaLeftAlone(version: Int(version)))
+      return try openCore(paths.beside(version: Int(Schema.version)), &events)
+    }
+    try connection.execute("PRAGMA synchronous=NORMAL")
+    let core = try StoreCore(
+      configuration: configuration, paths: paths, connection: connection, clock: clock)
+    core.logFrames = (files.status(paths.log)?.bytes ?? 0) / Schema.frameBytes
+    try core.setPageCap(movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0)
+    return core
+  }
+
+  private func install(_ core: StoreCore) throws {
+    let connection = try SQLiteConnection(
+      path: core.paths.database, vfs: configuration.vfsName, busyMs: 0)
+    try connection.execute(Schema.settings)
+    try connection.execute("PRAGMA synchronous=NORMAL")
+    // The first read makes the connection see the log; a checkpoint before it does nothing.
+    _ = try connection.integer("SELECT count(*) FROM meta")
+    let log = try files.openForSync(core.paths.log)
+    try files.syncDirectory(configuration.directory)
+    upkeep.withLock {
+      $0.connection = connection
+      $0.log = log
+    }
+    state.withLock { $0.core = core }
+  }
+
+  /// Moves the damaged file aside, one copy at most, and starts a new one whose ledger begins
+  /// with what was lost.
+  private func replaceDamaged(_ events: inout [StoreEvent]) throws -> StoreCore {
+    if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
+    for path in [paths.log, paths.sharedMemory] where files.status(path) != nil {
+      try files.removeTree(path)
+    }
+    try files.rename(paths.database, to: paths.movedAside)
+    try files.syncDirectory(configuration.directory)
+    let core = try openCore(paths, &events)
+    try core.transaction {
+      core.counts.base += 1
+      core.counts.dropped[.corruptFile, default: 0] += 1
+      try core.saveCounts()
+    }
+    events.append(.movedCorruptFileAside(lost: 1))
+    return core
+  }
+
+  /// Closes connections and locks. Safe to call when nothing is open.
+  func closeFiles(reason: StoreBlock) {
+    let core = state.withLock { state -> StoreCore? in
+      defer {
+        state.core = nil
+        state.reason = reason
+      }
+      return state.core
+    }
+    upkeep.withLock { upkeep in
+      upkeep.connection?.close()
+      core?.connection.close()
+      upkeep.log?.close()
+      upkeep.lock?.release()
+      upkeep = Upkeep()
+    }
+  }
+
+  package func suspend() {
+    _ = sync()
+    closeFiles(reason: .suspended)
+  }
+
+  package func resume() -> StoreBlock? { open() }
+
+  package func close() {
+    _ = sync()
+    closeFiles(reason: .notOpen)
+  }
+
+  /// All files of the store together, by `stat`.
+  func bytesOnDisk() -> Int64 {
+    let names = [
+      paths.database, paths.log, paths.sharedMemory, paths.lock, paths.movedAside,
+      paths.purgeIntent,
+    ]
+    let beside = paths.beside(version: Int(Schema.version))
+    return (names + [beside.database, beside.log, beside.sharedMemory])
+      .reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
+  }
+}

@@ -1,0 +1,103 @@
+/// Rows leaving the queue, in transactions of at most a hundred, the lock let go between them.
+extension SQLiteEventStore {
+  package func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
+    inChunks(rows) { core, chunk in
+      try core.deleteDelivered(chunk)
+      core.inFlight.subtract(chunk.map(\.sequence))
+    }
+  }
+
+  package func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? {
+    inChunks(rows) { core, chunk in
+      let found = try core.matching(chunk)
+      if !found.isEmpty { try core.quarantine(found, reason: reason) }
+      core.inFlight.subtract(chunk.map(\.sequence))
+    }
+  }
+
+  private func inChunks(
+    _ rows: [RowReference], _ body: (StoreCore, ArraySlice<RowReference>) throws -> Void
+  ) -> StoreBlock? {
+    let rows = rows.sorted { $0.sequence < $1.sequence }
+    var start = 0
+    while start < rows.count {
+      let end = min(start + StoreCore.chunkRows, rows.count)
+      if case .failure(let blocked) = writing({ try body($0, rows[start..<end]) }) {
+        return blocked.reason
+      }
+      start = end
+    }
+    return nil
+  }
+
+  package func dropAll(account: String?) -> StoreBlock? {
+    var tags: [Int64?] = [nil]
+    if let account {
+      switch onCore({ try $0.tags(ofAccount: account) }) {
+      case .success(let found): tags = found
+      case .failure(let blocked): return blocked.reason
+      }
+    }
+    for tag in tags {
+      while true {
+        switch writing({ try $0.dropChunk(account: tag, reason: .purged) }) {
+        case .success(0): break
+        case .success: continue
+        case .failure(let blocked): return blocked.reason
+        }
+        break
+      }
+    }
+    return nil
+  }
+
+  package func quarantinedEvents(limit: Int) -> [QuarantinedEvent] {
+    let wanted = onCore { core in
+      Set(core.counts.otherByKey.keys.filter { core.keys.cipher($0) == nil })
+        .subtracting(core.keys.missing)
+    }
+    if case .success(let keys) = wanted, !keys.isEmpty { _ = loadKeys(keys) }
+    // try? turns a block into no answer: the caller asks again when the store is back.
+    return (try? onCore { try $0.quarantinedEvents(limit: limit) }.get()) ?? []
+  }
+
+  package func requeueQuarantined() -> Int {
+    _ = quarantinedEvents(limit: 1)
+    var total = 0
+    var cursor = Int64.min
+    while case .success(.some(let step)) = writing({ try $0.requeueChunk(after: cursor) }) {
+      total += step.requeued
+      cursor = step.next
+    }
+    return total
+  }
+
+  package func clearQuarantine() -> Int {
+    var total = 0
+    while case .success(let count) = writing({
+      try $0.clearQuarantineChunk(reason: .quarantineCleared)
+    }), count > 0 {
+      total += count
+    }
+    return total
+  }
+
+  package func setNote(_ key: String, _ value: [UInt8]?) -> StoreBlock? {
+    guard (value?.count ?? 0) <= StoreCore.maxNoteBytes, !key.hasPrefix(StoreCore.ownPrefix)
+    else { return .ioError }
+    let result = writing { core -> StoreBlock? in
+      guard core.keys.live != nil else { return .keyUnavailable }
+      try core.setNote(key, value)
+      return nil
+    }
+    switch result {
+    case .success(let block): return block
+    case .failure(let blocked): return blocked.reason
+    }
+  }
+
+  package func note(_ key: String) -> [UInt8]? {
+    // try? turns a block into no answer: the caller asks again when the store is back.
+    (try? onCore { try $0.note(key) }.get()) ?? nil
+  }
+}

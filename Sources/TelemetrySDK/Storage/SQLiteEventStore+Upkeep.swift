@@ -1,0 +1,146 @@
+import Dispatch
+
+/// Syncs, checkpoints, the log's budget, and what else waits for a quiet moment.
+extension SQLiteEventStore {
+  package func sync() -> StoreBlock? {
+    let wasDirty = onCore { core -> Bool in
+      defer { core.isDirty = false }
+      return core.isDirty
+    }
+    switch wasDirty {
+    case .failure(let blocked): return blocked.reason
+    case .success(false): return nil
+    case .success(true): break
+    }
+    do {
+      let hadLog = try upkeep.withLock { upkeep -> Bool in
+        try upkeep.log?.sync()
+        return upkeep.log != nil
+      }
+      return hadLog ? nil : .notOpen
+    } catch {
+      _ = onCore { $0.isDirty = true }
+      return .ioError
+    }
+  }
+
+  package func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
+    guard configuration.usesBackgroundThreads else { return callback(sync()) }
+    let isFirst = requests.withLock { requests -> Bool in
+      requests.waitingForSync.append(callback)
+      defer { requests.isSyncAsked = true }
+      return !requests.isSyncAsked
+    }
+    guard isFirst else { return }
+    syncQueue.async { self.syncForWaiting() }
+  }
+
+  /// One sync for all that wait by now; those that come during it get the next.
+  private func syncForWaiting() {
+    let callbacks = requests.withLock { requests -> [@Sendable (StoreBlock?) -> Void] in
+      defer {
+        requests.waitingForSync = []
+        requests.isSyncAsked = false
+      }
+      return requests.waitingForSync
+    }
+    let block = sync()
+    for callback in callbacks { callback(block) }
+  }
+
+  // MARK: - The log's budget
+
+  func askForRestartIfHalfFull() {
+    if case .success(true) = onCore({ $0.isLogHalfFull }) { askForRestart() }
+  }
+
+  func askForRestart() {
+    guard configuration.usesBackgroundThreads else { return restartLog() }
+    let isFirst = requests.withLock { requests -> Bool in
+      defer { requests.isRestartAsked = true }
+      return !requests.isRestartAsked
+    }
+    guard isFirst else { return }
+    restarts.enter()
+    checkpointQueue.async {
+      self.restartLog()
+      self.requests.withLock { $0.isRestartAsked = false }
+      self.restarts.leave()
+    }
+  }
+
+  /// Waits a bounded time, once, for the log to have room. True where it is worth another try.
+  func waitForRestart() -> Bool {
+    askForRestart()
+    guard configuration.usesBackgroundThreads else { return true }
+    let mayWait = onCore { core -> Bool in
+      defer { core.hasWaitedForLog = true }
+      return !core.hasWaitedForLog
+    }
+    guard case .success(true) = mayWait else { return false }
+    let limit = DispatchTimeInterval.milliseconds(Int(configuration.appendWaitMs))
+    guard restarts.wait(timeout: .now() + limit) == .success else { return false }
+    _ = onCore { $0.hasWaitedForLog = false }
+    return true
+  }
+
+  /// Brings the log into the database; the next write then starts it from the beginning.
+  ///
+  /// The bulk is copied while others write, the rest under the store's lock: a log that is never
+  /// caught at its end never starts over.
+  func restartLog() {
+    var events: [StoreEvent] = []
+    upkeep.withLock { upkeep in
+      guard let connection = upkeep.connection else { return }
+      do {
+        _ = try connection.checkpointPassive()
+      } catch {
+        // Told by the locked round below, which fails the same way.
+      }
+      state.withLock { state in
+        guard let core = state.core, !core.isDamaged else { return }
+        do {
+          if try connection.checkpointPassive().isComplete {
+            core.logFrames = 0
+            core.hasWaitedForLog = false
+            core.events.append(.walRestarted)
+          }
+        } catch {
+          _ = core.blocked(by: error)
+        }
+        events = core.takeEvents()
+      }
+    }
+    tell(events)
+  }
+
+  // MARK: - Housekeeping
+
+  package func maintain() -> Bool {
+    let isSuspended = state.withLock { $0.core == nil && $0.reason == .suspended }
+    if isSuspended { return false }
+    let needsOpening = state.withLock { $0.core.map(\.isDamaged) ?? true }
+    if needsOpening, open() != nil { return false }
+    _ = settle()
+    _ = sync()
+    if case .success(true) = onCore({ $0.isLogHalfFull }) { restartLog() }
+    rotateIfDue()
+    destroyUnusedKeys()
+    return shrink()
+  }
+
+  /// One step of giving pages back. True where more are waiting.
+  private func shrink() -> Bool {
+    let result = writing(forBytes: 300_000) { core -> Bool in
+      if try core.shrinkToCap() { return true }
+      guard try core.hasPagesToGiveBack() else { return false }
+      try core.vacuumStep()
+      return try core.hasPagesToGiveBack()
+    }
+    if case .success(let hasMore) = result { return hasMore }
+    return false
+  }
+
+  package func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {
+  }
+}

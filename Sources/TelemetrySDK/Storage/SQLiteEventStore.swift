@@ -1,0 +1,217 @@
+import Dispatch
+
+/// The queue in an SQLite database: sealed rows, write-ahead log, one writing connection behind a
+/// lock and one for checkpoints.
+///
+/// A file lock beside the database keeps other processes out. Only SQLite opens the database and
+/// the shared-memory file; the log is also opened by this class, to be synced and nothing else.
+package final class SQLiteEventStore: EventStore {
+  /// What the store's lock guards.
+  struct State {
+    var core: StoreCore?
+    /// Why there is no core.
+    var reason = StoreBlock.notOpen
+  }
+
+  /// What checkpoints and syncs need. Its lock is taken before the state's, never after.
+  struct Upkeep {
+    var connection: SQLiteConnection?
+    var log: (any SyncHandle)?
+    var lock: (any FileLock)?
+  }
+
+  /// Requests to the store's own threads.
+  struct Requests {
+    var isRestartAsked = false
+    var isSyncAsked = false
+    var waitingForSync: [@Sendable (StoreBlock?) -> Void] = []
+  }
+
+  struct Blocked: Error {
+    let reason: StoreBlock
+  }
+
+  let configuration: StoreConfiguration
+  let paths: StorePaths
+  let keyStore: any KeyStore
+  let clock: any TelemetryClock
+  let files: any FileOperations
+  let state = Guarded(State())
+  let upkeep = Guarded(Upkeep())
+  let requests = Guarded(Requests())
+  private let listener = Guarded<(@Sendable (StoreEvent) -> Void)?>(nil)
+  let checkpointQueue = DispatchQueue(label: "telemetry.store.checkpoint", qos: .utility)
+  let syncQueue = DispatchQueue(label: "telemetry.store.sync", qos: .utility)
+  /// Entered while a restart of the log is asked for or running.
+  let restarts = DispatchGroup()
+
+  /// Touches no file; `open` does.
+  package init(
+    configuration: StoreConfiguration, keyStore: any KeyStore, clock: any TelemetryClock,
+    files: any FileOperations = SystemFiles()
+  ) {
+    self.configuration = configuration
+    self.keyStore = keyStore
+    self.clock = clock
+    self.files = files
+    paths = StorePaths(directory: configuration.directory)
+  }
+
+  package var onEvent: (@Sendable (StoreEvent) -> Void)? {
+    get { listener.withLock { $0 } }
+    set { listener.withLock { $0 = newValue } }
+  }
+
+  func tell(_ events: [StoreEvent]) {
+    guard !events.isEmpty, let listener = onEvent else { return }
+    for event in events { listener(event) }
+  }
+
+  /// Runs the body on the open store; failures become the block they mean.
+  func onCore<Value>(_ body: (StoreCore) throws -> Value) -> Result<Value, Blocked> {
+    let (result, events) = state.withLock { state -> (Result<Value, Blocked>, [StoreEvent]) in
+      guard let core = state.core else { return (.failure(Blocked(reason: state.reason)), []) }
+      guard !core.isDamaged else { return (.failure(Blocked(reason: .notOpen)), []) }
+      do {
+        return (.success(try body(core)), core.takeEvents())
+      } catch {
+        let reason = core.blocked(by: error)
+        return (.failure(Blocked(reason: reason)), core.takeEvents())
+      }
+    }
+    tell(events)
+    return result
+  }
+
+  /// The same for a write of bounded size: makes room in the log first, and a success clears an
+  /// earlier block.
+  func writing<Value>(
+    forBytes bytes: Int = SQLiteEventStore.chunkBytes, _ body: (StoreCore) throws -> Value
+  ) -> Result<Value, Blocked> {
+    for isSecondTry in [false, true] {
+      let result = onCore { core -> Value? in
+        guard core.logHasRoom(forBytes: bytes) else { return nil }
+        let value = try body(core)
+        core.noteSuccess()
+        return value
+      }
+      switch result {
+      case .failure(let blocked): return .failure(blocked)
+      case .success(.some(let value)):
+        askForRestartIfHalfFull()
+        return .success(value)
+      case .success(.none):
+        if isSecondTry { break }
+        restartLog()
+      }
+    }
+    return .failure(Blocked(reason: .walBudget))
+  }
+  /// What deleting or moving one chunk of rows writes to the log, at most.
+  static let chunkBytes = 200_000
+
+  // MARK: - Recording
+
+  package func append(_ event: NewEvent) -> AppendOutcome {
+    let outcome = appendOnce(event)
+    guard outcome == .blocked(.walBudget) else { return outcome }
+    guard waitForRestart() else { return outcome }
+    return appendOnce(event)
+  }
+
+  private func appendOnce(_ event: NewEvent) -> AppendOutcome {
+    let limitMs = configuration.appendWaitMs
+    let answer = state.withLock(waitingAtMostMs: limitMs) {
+      state -> (outcome: AppendOutcome, isHalfFull: Bool, events: [StoreEvent]) in
+      guard let core = state.core else { return (.blocked(state.reason), false, []) }
+      let outcome = core.append(event)
+      return (outcome, core.isLogHalfFull, core.takeEvents())
+    }
+    guard let answer else { return .blocked(.busy) }
+    tell(answer.events)
+    if answer.isHalfFull { askForRestart() }
+    return answer.outcome
+  }
+
+  package func append(batch events: [NewEvent]) -> [AppendOutcome] {
+    var outcomes: [AppendOutcome] = []
+    var hasRestarted = false
+    while outcomes.count < events.count {
+      let rest = events[outcomes.count...]
+      let chunk: [AppendOutcome]
+      switch onCore({ $0.append(chunk: rest) }) {
+      case .success(let answers): chunk = answers
+      case .failure(let blocked): chunk = [.blocked(blocked.reason)]
+      }
+      if chunk.last == .blocked(.walBudget), !hasRestarted {
+        restartLog()
+        hasRestarted = true
+        continue
+      }
+      hasRestarted = false
+      outcomes += chunk
+      if case .blocked = chunk.last { break }
+    }
+    askForRestartIfHalfFull()
+    return outcomes
+  }
+
+  // MARK: - Reading
+
+  package func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
+    var reading = BatchReading(account: account, bounds: bounds)
+    var hasLoadedKeys = false
+    while !reading.isComplete {
+      let result = onCore { core -> BatchReading in
+        var next = reading
+        try core.readChunk(into: &next)
+        return next
+      }
+      switch result {
+      case .success(let next): reading = next
+      case .failure(let blocked):
+        return ReadBatch(account: account ?? "", blocked: blocked.reason)
+      }
+      if !reading.wantedKeys.isEmpty && !hasLoadedKeys {
+        // Rows of these keys were passed over: read again once the keys are here.
+        hasLoadedKeys = true
+        if loadKeys(reading.wantedKeys) {
+          reading = BatchReading(account: account, bounds: bounds)
+        }
+      }
+    }
+    return reading.batch
+  }
+
+  package func markInFlight(_ rows: [RowReference]) {
+    _ = onCore { core in core.inFlight.formUnion(rows.map(\.sequence)) }
+  }
+
+  package func clearInFlight(_ rows: [RowReference]) {
+    _ = onCore { core in core.inFlight.subtract(rows.map(\.sequence)) }
+  }
+
+  package func snapshot() -> StoreSnapshot {
+    var snapshot = StoreSnapshot()
+    let result = onCore { core -> StoreSnapshot in
+      var snapshot = StoreSnapshot()
+      snapshot.ledger = core.counts.ledger
+      snapshot.blocked = core.block ?? (core.keys.live == nil ? .keyUnavailable : nil)
+      snapshot.oldestRecordedAtMs = try core.oldestRecordedAtMs()
+      snapshot.unknownKeyRows = core.counts.queuedByKey
+        .filter { core.keys.missing.contains($0.key) }.values.reduce(0, +)
+      return snapshot
+    }
+    switch result {
+    case .success(let found): snapshot = found
+    case .failure(let blocked): snapshot.blocked = blocked.reason
+    }
+    snapshot.bytesOnDisk = bytesOnDisk()
+    return snapshot
+  }
+
+  package func accounts() -> [String] {
+    // try? turns a block into no answer: the caller asks again when the store is back.
+    (try? onCore { try $0.accounts() }.get()) ?? []
+  }
+}

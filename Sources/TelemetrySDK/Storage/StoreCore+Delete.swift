@@ -1,0 +1,115 @@
+/// What of a row is outside its seal.
+struct RowHead: Sendable, Equatable {
+  let sequence: Int64
+  let key: UInt64
+  let account: Int64
+  let rid: SIMD16<UInt8>
+  let tag: [UInt8]?
+
+  init(_ statement: SQLiteStatement) {
+    sequence = statement.integer(0)
+    key = statement.unsigned(1)
+    account = statement.integer(2)
+    rid = statement.sixteen(3)
+    tag = statement.isNull(4) ? nil : statement.bytes(4)
+  }
+}
+
+extension StoreCore {
+  /// Deletes one chunk of delivered rows. Rows that are gone already are not counted again.
+  func deleteDelivered(_ rows: ArraySlice<RowReference>) throws {
+    let found = try matching(rows)
+    guard !found.isEmpty else { return }
+    try transaction {
+      try delete(found)
+      counts.delivered += Int64(found.count)
+      try saveCounts()
+    }
+  }
+
+  /// The rows that are there and carry the id they should.
+  func matching(_ rows: ArraySlice<RowReference>) throws -> [RowHead] {
+    guard let low = rows.map(\.sequence).min(), let high = rows.map(\.sequence).max() else {
+      return []
+    }
+    var found: [RowHead] = []
+    found.reserveCapacity(rows.count)
+    if high - low < Int64(rows.count) * 2 {
+      var wanted: [Int64: EventID] = [:]
+      for row in rows { wanted[row.sequence] = row.id }
+      for head in try heads(from: low, through: high) {
+        if let id = wanted[head.sequence], try carries(head, id) { found.append(head) }
+      }
+    } else {
+      for row in rows {
+        for head in try heads(from: row.sequence, through: row.sequence)
+        where try carries(head, row.id) { found.append(head) }
+      }
+    }
+    return found
+  }
+
+  private func heads(from low: Int64, through high: Int64) throws -> [RowHead] {
+    let statement = statements.inspectRange
+    statement.bind(1, low)
+    statement.bind(2, high)
+    defer { statement.reset() }
+    var heads: [RowHead] = []
+    while try statement.step() { heads.append(RowHead(statement)) }
+    return heads
+  }
+
+  /// A caller's id is not in the row: its keyed hash is.
+  private func carries(_ head: RowHead, _ id: EventID) throws -> Bool {
+    guard let tag = head.tag else { return head.rid == id.bytes }
+    if head.rid == id.bytes { return true }
+    return try tag == callerTag(id)
+  }
+
+  /// Deletes rows within a transaction and keeps the counts: contiguous ones in one statement.
+  func delete(_ rows: [RowHead]) throws {
+    var start = 0
+    while start < rows.count {
+      var end = start + 1
+      while end < rows.count, rows[end].sequence == rows[end - 1].sequence + 1 { end += 1 }
+      if end - start == 1 {
+        statements.deleteOne.bind(1, rows[start].sequence)
+        try statements.deleteOne.run()
+      } else {
+        statements.deleteRange.bind(1, rows[start].sequence)
+        statements.deleteRange.bind(2, rows[end - 1].sequence)
+        try statements.deleteRange.run()
+      }
+      start = end
+    }
+    for row in rows { counts.removeQueued(key: row.key, account: row.account) }
+  }
+
+  /// The oldest rows that are not in flight.
+  func oldestRows(limit: Int, account: Int64? = nil) throws -> [RowHead] {
+    let statement = statements.readFrom
+    defer { statement.reset() }
+    statement.bind(1, Int64.min)
+    statement.bind(2, Int64(-1))
+    var rows: [RowHead] = []
+    while rows.count < limit, try statement.step() {
+      if inFlight.contains(statement.integer(0)) { continue }
+      if let account, statement.integer(2) != account { continue }
+      rows.append(RowHead(statement))
+    }
+    return rows
+  }
+
+  /// Deletes one chunk of an account's rows, or of everybody's. Returns how many.
+  func dropChunk(account: Int64?, reason: DropReason) throws -> Int {
+    let rows = try oldestRows(limit: StoreCore.chunkRows, account: account)
+    guard !rows.isEmpty else { return 0 }
+    try transaction {
+      try delete(rows)
+      counts.dropped[reason, default: 0] += Int64(rows.count)
+      try saveCounts()
+    }
+    events.append(.dropped(count: Int64(rows.count), reason: reason))
+    return rows.count
+  }
+}

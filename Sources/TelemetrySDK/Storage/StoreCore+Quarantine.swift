@@ -1,0 +1,205 @@
+extension QuarantineReason {
+  /// The kind and status as one number, in clear; words lie under a seal.
+  var code: Int64 {
+    switch self {
+    case .unreadable: 1
+    case .tooLarge: 2
+    case .rejectedByServer: 3
+    case .refused(let status, _): 1000 + Int64(status)
+    }
+  }
+
+  /// The server's words, at most 200 bytes.
+  var detail: [UInt8] {
+    switch self {
+    case .unreadable, .tooLarge: []
+    case .rejectedByServer(let reason): Array(reason.utf8.prefix(200))
+    case .refused(_, let detail): Array(detail.utf8.prefix(200))
+    }
+  }
+
+  init(code: Int64, detail: [UInt8]) {
+    let words = String(decoding: detail, as: UTF8.self)
+    switch code {
+    case 2: self = .tooLarge
+    case 3: self = .rejectedByServer(reason: words)
+    case 1000...: self = .refused(status: Int(code - 1000), detail: words)
+    default: self = .unreadable
+    }
+  }
+}
+
+/// A quarantined row as it lies in the table.
+private struct QuarantineRow {
+  let head: RowHead
+  let sealed: [UInt8]
+  let code: Int64
+  let detailKey: UInt64?
+  let detail: [UInt8]
+
+  init(_ statement: SQLiteStatement) {
+    head = RowHead(statement)
+    sealed = statement.bytes(5)
+    code = statement.integer(6)
+    detailKey = statement.isNull(7) ? nil : statement.unsigned(7)
+    detail = statement.bytes(8)
+  }
+
+  var bytes: Int64 { Int64(sealed.count + detail.count) }
+}
+
+extension StoreCore {
+  /// Moves one chunk of rows to quarantine and keeps it within its bound.
+  func quarantine(_ rows: [RowHead], reason: QuarantineReason) throws {
+    var evicted: Int64 = 0
+    try makingRoom(forBytes: 0) {
+      evicted = 0
+      try transaction {
+        for row in rows { try insertQuarantined(row, reason: reason) }
+        try delete(rows)
+        evicted = try boundQuarantine()
+        try saveCounts()
+      }
+    }
+    events.append(.quarantined(count: Int64(rows.count), reason: reason))
+    if evicted > 0 { events.append(.dropped(count: evicted, reason: .quarantineFull)) }
+  }
+
+  private func insertQuarantined(_ row: RowHead, reason: QuarantineReason) throws {
+    let read = statements.readFrom
+    read.bind(1, row.sequence - 1)
+    read.bind(2, Int64(1))
+    var sealed: [UInt8] = []
+    if try read.step() { sealed = read.bytes(5) }
+    read.reset()
+    var detailKey: UInt64?
+    var detail: [UInt8] = []
+    if !reason.detail.isEmpty, let (id, cipher) = keys.live {
+      let place = SealPlace(
+        domain: .quarantineDetail, store: storeID, account: 0, keyID: id, row: row.rid)
+      if RecordSealer.seal(
+        head: [], body: reason.detail, place: place, cipher: cipher, into: &detail)
+      {
+        detailKey = id
+        keys.seals += 1
+      }
+    }
+    let insert = statements.quarantineInsert
+    insert.bind(1, row.sequence)
+    insert.bind(2, row.key)
+    insert.bind(3, row.account)
+    insert.bind(4, row.rid)
+    insert.bind(5, row.tag)
+    insert.bind(6, sealed)
+    insert.bind(7, reason.code)
+    if let detailKey { insert.bind(8, detailKey) } else { insert.bindNull(8) }
+    insert.bind(9, detailKey == nil ? nil : detail)
+    try insert.run()
+    counts.addQuarantined(
+      key: row.key, detailKey: detailKey, bytes: Int64(sealed.count + detail.count))
+  }
+
+  /// Deletes the oldest quarantined rows beyond the bound. Returns how many.
+  private func boundQuarantine() throws -> Int64 {
+    var evicted: Int64 = 0
+    while counts.quarantineBytes > configuration.effectiveQuarantineBytes {
+      guard let oldest = try quarantineRows(after: .min, limit: 1).first else { break }
+      try removeQuarantined(oldest)
+      evicted += 1
+    }
+    counts.dropped[.quarantineFull, default: 0] += evicted
+    return evicted
+  }
+
+  private func removeQuarantined(_ row: QuarantineRow) throws {
+    statements.quarantineDelete.bind(1, row.head.sequence)
+    try statements.quarantineDelete.run()
+    counts.removeQuarantined(
+      key: row.head.key, detailKey: row.detailKey, bytes: row.bytes)
+  }
+
+  private func quarantineRows(after sequence: Int64, limit: Int) throws -> [QuarantineRow] {
+    let statement = statements.quarantineRead
+    statement.bind(1, sequence)
+    statement.bind(2, Int64(limit))
+    defer { statement.reset() }
+    var rows: [QuarantineRow] = []
+    while try statement.step() { rows.append(QuarantineRow(statement)) }
+    return rows
+  }
+
+  func quarantinedEvents(limit: Int) throws -> [QuarantinedEvent] {
+    try quarantineRows(after: .min, limit: limit).map { row in
+      let record = openQuarantined(row)
+      let id = EventID(bytes: record?.callerID ?? row.head.rid)
+      return QuarantinedEvent(
+        row: RowReference(sequence: row.head.sequence, id: id),
+        reason: QuarantineReason(code: row.code, detail: openDetail(row)), json: record?.json)
+    }
+  }
+
+  private func openQuarantined(_ row: QuarantineRow) -> EventRecord? {
+    guard let cipher = keys.cipher(row.head.key) else { return nil }
+    let place = SealPlace(
+      domain: configuration.domain, store: storeID, account: row.head.account,
+      keyID: row.head.key, row: row.head.rid)
+    return row.sealed.withUnsafeBytes {
+      RecordSealer.open($0, place: place, cipher: cipher).flatMap(EventRecord.init)
+    }
+  }
+
+  private func openDetail(_ row: QuarantineRow) -> [UInt8] {
+    guard let id = row.detailKey, let cipher = keys.cipher(id) else { return [] }
+    let place = SealPlace(
+      domain: .quarantineDetail, store: storeID, account: 0, keyID: id, row: row.head.rid)
+    return row.detail.withUnsafeBytes {
+      RecordSealer.open($0, place: place, cipher: cipher) ?? []
+    }
+  }
+
+  /// Puts one chunk back at the end of the queue, except rows whose seal does not open: they
+  /// would only come back. Returns how many were put back and where to go on; nil at the end.
+  func requeueChunk(after sequence: Int64) throws -> (requeued: Int, next: Int64)? {
+    let rows = try quarantineRows(after: sequence, limit: StoreCore.chunkRows)
+    guard let last = rows.last else { return nil }
+    let readable = rows.filter { openQuarantined($0) != nil }
+    guard !readable.isEmpty else { return (0, last.head.sequence) }
+    try makingRoom(forBytes: readable.reduce(0) { $0 + $1.sealed.count }) {
+      try transaction {
+        for row in readable {
+          try removeQuarantined(row)
+          try putBack(row)
+        }
+        try saveCounts()
+      }
+    }
+    return (readable.count, last.head.sequence)
+  }
+
+  private func putBack(_ row: QuarantineRow) throws {
+    counts.lastSequence += 1
+    counts.requeued += 1
+    let insert = statements.insert
+    insert.bind(1, counts.lastSequence)
+    insert.bind(2, row.head.key)
+    insert.bind(3, row.head.account)
+    insert.bind(4, row.head.rid)
+    insert.bind(5, row.head.tag)
+    insert.bind(6, row.sealed)
+    try insert.run()
+    counts.addQueued(key: row.head.key, account: row.head.account)
+  }
+
+  /// Deletes one chunk. Returns how many.
+  func clearQuarantineChunk(reason: DropReason) throws -> Int {
+    let rows = try quarantineRows(after: .min, limit: StoreCore.chunkRows)
+    guard !rows.isEmpty else { return 0 }
+    try transaction {
+      for row in rows { try removeQuarantined(row) }
+      counts.dropped[reason, default: 0] += Int64(rows.count)
+      try saveCounts()
+    }
+    events.append(.dropped(count: Int64(rows.count), reason: reason))
+    return rows.count
+  }
+}

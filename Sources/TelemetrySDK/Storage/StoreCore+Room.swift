@@ -1,0 +1,87 @@
+extension StoreCore {
+  /// Pages kept back from new rows, so that deletes and moves go through at the cap.
+  private static let reservePages: Int64 = 16
+  /// Evictions for one write: more would hold the lock too long.
+  private static let maxEvictions = 32
+
+  /// Sets the cap on the database's pages: what is left beside log, shared memory and a file
+  /// that was moved aside.
+  func setPageCap(movedAsideBytes: Int64) throws {
+    let budget = configuration.effectiveWALBudget
+    let sharedMemory = 32_768 * (1 + budget / (4096 * Schema.frameBytes) + 1)
+    let others = budget + sharedMemory + movedAsideBytes + 8192
+    maxPages = max(32, (configuration.maxBytesOnDisk - others) / Schema.pageBytes)
+    try allow(pages: maxPages - StoreCore.reservePages)
+  }
+
+  private func allow(pages: Int64) throws {
+    try connection.execute("PRAGMA max_page_count=\(pages)")
+  }
+
+  /// Runs a write; where the cap refuses it, evicts the oldest rows and tries again.
+  func makingRoom<Result>(forBytes bytes: Int, _ write: () throws -> Result) throws -> Result {
+    for _ in 0..<StoreCore.maxEvictions {
+      do {
+        return try write()
+      } catch let error as SQLiteError where error.primary == 13 {
+        guard try isAtPageCap(forBytes: bytes), logHasRoom(forBytes: bytes + 100_000),
+          try evictOldest() > 0
+        else { throw error }
+      }
+    }
+    return try write()
+  }
+
+  /// Tells the cap from a full disk: SQLite answers both with the same code.
+  private func isAtPageCap(forBytes bytes: Int) throws -> Bool {
+    let pages = try connection.integer("PRAGMA page_count") ?? 0
+    let needed = Int64(bytes) / 4000 + Int64(StoreCore.pagesBesideTheRow)
+    return pages + needed > maxPages - StoreCore.reservePages
+  }
+
+  /// Deletes the oldest rows that are not in flight, one chunk. Returns how many.
+  func evictOldest() throws -> Int {
+    try allow(pages: maxPages)
+    defer {
+      // try? because the next write sets it again where this one fails.
+      try? allow(pages: maxPages - StoreCore.reservePages)
+    }
+    let rows = try oldestRows(limit: StoreCore.chunkRows)
+    guard !rows.isEmpty else { return 0 }
+    try transaction {
+      try delete(rows)
+      counts.dropped[.queueFull, default: 0] += Int64(rows.count)
+      try saveCounts()
+    }
+    events.append(.dropped(count: Int64(rows.count), reason: .queueFull))
+    return rows.count
+  }
+
+  /// Brings a database that outgrew its cap (a smaller configuration, a file moved aside) back.
+  func shrinkToCap() throws -> Bool {
+    guard let pages = try connection.integer("PRAGMA page_count"), pages > maxPages else {
+      return false
+    }
+    if (try connection.integer("PRAGMA freelist_count") ?? 0) < StoreCore.vacuumPages {
+      guard try evictOldest() > 0 else { return false }
+    }
+    try vacuumStep()
+    return true
+  }
+
+  /// Pages given back per step.
+  static let vacuumPages: Int64 = 32
+
+  /// True where so much of the file is free that giving it back is worth the writes.
+  func hasPagesToGiveBack() throws -> Bool {
+    let free = try connection.integer("PRAGMA freelist_count") ?? 0
+    guard free > StoreCore.vacuumPages else { return false }
+    return free * 4 > (try connection.integer("PRAGMA page_count") ?? 0)
+  }
+
+  func vacuumStep() throws {
+    guard logHasRoom(forBytes: Int(StoreCore.vacuumPages * 2 * Schema.pageBytes)) else { return }
+    try connection.execute("PRAGMA incremental_vacuum(\(StoreCore.vacuumPages))")
+    noteCommit()
+  }
+}

@@ -1,0 +1,178 @@
+/// An open database and all that is known about it. Reached only while holding the store's lock;
+/// each extension holds one subject.
+final class StoreCore {
+  /// Rows per transaction when many are deleted or moved: more would hold the lock too long.
+  static let chunkRows = 100
+
+  let configuration: StoreConfiguration
+  let paths: StorePaths
+  let connection: SQLiteConnection
+  let statements: StoreStatements
+  let clock: any TelemetryClock
+  let boot: UInt32
+  var storeID = SIMD16<UInt8>()
+  var counts = StoreCounts()
+  var keys = KeyRing()
+  var inFlight: Set<Int64> = []
+  /// Account names by their keyed hash and back; bounded by the accounts that have rows.
+  var accountNames: [Int64: String] = [:]
+  var accountTags: [String: Int64] = [:]
+  /// Why the last write failed: until a probe succeeds, `append` answers with it at once.
+  var block: StoreBlock?
+  /// The file was found damaged while open; it is repaired at the next opening.
+  var isDamaged = false
+  /// Something was committed since the last sync.
+  var isDirty = false
+  var logFrames: Int64 = 0
+  /// A caller has waited for the log's restart in vain; the next ones buffer at once.
+  var hasWaitedForLog = false
+  var maxPages: Int64 = 0
+  /// Collected under the lock, told after it.
+  var events: [StoreEvent] = []
+  var head: [UInt8] = []
+  var sealed: [UInt8] = []
+
+  /// Reads what the database holds. Throws where it is damaged or cannot be read.
+  init(
+    configuration: StoreConfiguration, paths: StorePaths, connection: SQLiteConnection,
+    clock: any TelemetryClock
+  ) throws {
+    self.configuration = configuration
+    self.paths = paths
+    self.connection = connection
+    self.clock = clock
+    boot = RecordedTime.boot(clock.bootID())
+    statements = try StoreStatements(connection)
+    try readMeta()
+    try countRows()
+  }
+
+  private func readMeta() throws {
+    let statement = try connection.prepare(
+      """
+      SELECT store, current_key, high_water, base, requeued, delivered, queue_full, too_old,
+        purged, corrupt, quarantine_full, quarantine_cleared FROM meta
+      """)
+    guard try statement.step() else {
+      throw SQLiteError(code: 11, operation: "open", message: "no meta row")
+    }
+    storeID = statement.sixteen(0)
+    keys.current = statement.isNull(1) ? nil : statement.unsigned(1)
+    counts.lastSequence = statement.integer(2)
+    counts.base = statement.integer(3)
+    counts.requeued = statement.integer(4)
+    counts.delivered = statement.integer(5)
+    for (offset, reason) in StoreCore.reasonColumns.enumerated() {
+      counts.dropped[reason] = statement.integer(6 + Int32(offset))
+    }
+    statement.reset()
+  }
+
+  /// In the order of the columns of `meta`.
+  private static let reasonColumns: [DropReason] = [
+    .queueFull, .tooOld, .purged, .corruptFile, .quarantineFull, .quarantineCleared,
+  ]
+
+  private func countRows() throws {
+    let queued = try connection.prepare(
+      "SELECT key, account, count(*), max(seq) FROM events GROUP BY key, account")
+    while try queued.step() {
+      let count = queued.integer(2)
+      counts.queued += count
+      counts.queuedByKey[queued.unsigned(0), default: 0] += count
+      counts.accountRows[queued.integer(1), default: 0] += count
+      counts.lastSequence = max(counts.lastSequence, queued.integer(3))
+    }
+    let quarantine = try connection.prepare(
+      "SELECT key, detail_key, length(sealed) + ifnull(length(detail), 0) FROM quarantine")
+    while try quarantine.step() {
+      counts.addQuarantined(
+        key: quarantine.unsigned(0),
+        detailKey: quarantine.isNull(1) ? nil : quarantine.unsigned(1),
+        bytes: quarantine.integer(2))
+    }
+    let notes = try connection.prepare("SELECT key, count(*) FROM notes GROUP BY key")
+    while try notes.step() {
+      counts.otherByKey[notes.unsigned(0), default: 0] += notes.integer(1)
+    }
+  }
+
+  /// Runs the body as one transaction. Where it fails, the counts are as before.
+  func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    let before = counts
+    try statements.begin.run()
+    do {
+      let result = try body()
+      try statements.commit.run()
+      noteCommit()
+      return result
+    } catch {
+      counts = before
+      // try? because the first error is the one to report; SQLite may have rolled back itself.
+      if connection.isInTransaction { try? statements.rollback.run() }
+      throw error
+    }
+  }
+
+  /// Writes ledger and high-water mark; part of every transaction that removes or moves rows.
+  func saveCounts() throws {
+    let statement = statements.saveCounts
+    statement.bind(1, counts.lastSequence)
+    statement.bind(2, counts.base)
+    statement.bind(3, counts.requeued)
+    statement.bind(4, counts.delivered)
+    for (offset, reason) in StoreCore.reasonColumns.enumerated() {
+      statement.bind(5 + Int32(offset), counts.dropped[reason] ?? 0)
+    }
+    try statement.run()
+  }
+
+  func noteCommit() {
+    isDirty = true
+    logFrames = Int64(connection.framesAfterLastCommit)
+  }
+
+  /// What a failure means, remembered.
+  func blocked(by error: any Error) -> StoreBlock {
+    guard let error = error as? SQLiteError else { return note(.ioError) }
+    switch error.meaning {
+    case .block(let block): return note(block)
+    case .constraint: return note(.ioError)
+    case .damaged:
+      isDamaged = true
+      return note(.notOpen)
+    }
+  }
+
+  private func note(_ reason: StoreBlock) -> StoreBlock {
+    if block != reason { events.append(.blocked(reason)) }
+    if block == nil && reason == .locked { connection.setBusyMs(0) }
+    block = reason
+    return reason
+  }
+
+  /// A write went through: the store is itself again.
+  func noteSuccess() {
+    guard block != nil else { return }
+    block = nil
+    connection.setBusyMs(Int32(clamping: configuration.appendWaitMs))
+    events.append(.unblocked)
+  }
+
+  func takeEvents() -> [StoreEvent] {
+    guard !events.isEmpty else { return [] }
+    defer { events = [] }
+    return events
+  }
+
+  var logBytes: Int64 { logFrames * Schema.frameBytes + 32 }
+  var isLogHalfFull: Bool { logBytes >= configuration.effectiveWALBudget / 2 }
+
+  /// False where a transaction that writes so many bytes could exceed the log's budget. The pages
+  /// on the way to the leaf, the ledger and the pointer maps come on top.
+  func logHasRoom(forBytes bytes: Int) -> Bool {
+    let pages = Int64(bytes / 4000 + StoreCore.pagesBesideTheRow)
+    return logBytes + pages * Schema.frameBytes <= configuration.effectiveWALBudget
+  }
+  static let pagesBesideTheRow = 10
+}
