@@ -3,11 +3,11 @@
 public struct EngineEvent: Sendable, Hashable {
   /// What happened.
   public enum Kind: Sendable, Hashable {
-    /// A head arrived. `attempt` is known later: see `identified`.
+    /// A head arrived.
     case requestStarted(method: String, path: String, connection: Int, incarnation: String?)
-    /// The body was decoded as a batch: how many events, and how often this exact set of ids was
-    /// seen in a complete request, this one included.
-    case identified(events: Int, attempt: Int)
+    /// The request is complete: the ids of its good events, and how often this exact set of ids
+    /// was seen in a complete request, this one included.
+    case identified(ids: [String], attempt: Int)
     /// The request passed a phase.
     case phase(Phase)
     /// A rule of the plan answers this request: its id and which of its responses (from 0).

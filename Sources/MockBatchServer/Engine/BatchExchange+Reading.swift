@@ -1,0 +1,209 @@
+/// What happens when a head, and later a body, has come.
+extension BatchExchange {
+  /// The head has come.
+  func begin() {
+    let head = entry.request
+    let incarnation = head.headers[BatchEngine.incarnationHeader]
+    report(
+      .requestStarted(
+        method: head.method, path: head.path, connection: entry.context.connection,
+        incarnation: incarnation))
+    report(.phase(.requestHead))
+    let path = head.path
+    route = engine.routes.first { $0.accepts(path: path) }
+    entry.route = route?.name ?? ""
+    if !plan.hasNoFaults { takeEarlyStep() }
+    if step == nil, head.headers.contains("expect"), let problem = headProblem() {
+      // The client waits with its body: it need not send it.
+      refuse(problem)
+      return
+    }
+    var draw = self.draw
+    let effects = step?.response.effects.filter { $0.at == .requestHead } ?? []
+    start(
+      effects.flatMap { $0.actions(&draw) }
+        + [.step(.readBody(limit: plan.contract.rules.maxWireBytes))])
+  }
+
+  private func takeEarlyStep() {
+    connection = engine.connections.forRequest(entry.context.connection)
+    if let pending = connection?.pending {
+      apply(pending)
+      return
+    }
+    guard plan.rules.hasEarlyRules else { return }
+    let view = RequestView(
+      request: entry.request, context: entry.context, attempt: nil, decodedBody: { nil })
+    let key = RuleBook.Key(identity: requestIdentity, attempt: id)
+    let step = plan.rules.take(
+      at: .requestHead, sinceActivationNs: engine.clock.nowNs - plan.activatedNs, key: key
+    ) { $0.pattern.matches(view) }
+    if let step { apply(step) }
+  }
+
+  /// The body has come: read it, take the plan's step, write the script.
+  func read() {
+    let problem = self.problem ?? headOrBodyProblem()
+    self.problem = problem
+    let identity = prepared?.identity ?? requestIdentity
+    entry.attempt = engine.attempts.access { $0.next(identity) }
+    entry.events = prepared?.eventCount ?? 0
+    entry.account = prepared?.account
+    report(.identified(ids: prepared?.keys().map(\.text) ?? [], attempt: entry.attempt))
+    if let problem {
+      note(problem)
+      if route is BatchRoute, problem.kind != .methodNotAllowed { engine.ledger.noteInvalid() }
+    }
+    if step == nil, !plan.hasNoFaults { takeStep(identity) }
+    engine.journal.noteComplete()
+    engine.watchers.note(engine.journal.completeRequests)
+    writeScript()
+  }
+
+  private func takeStep(_ identity: UInt64) {
+    let contract = plan.contract
+    let request = entry.request
+    let view = RequestView(
+      request: request, context: entry.context, attempt: entry.attempt,
+      // What cannot be decompressed has no body to match; the contract tells why.
+      decodedBody: { try? contract.text(of: request) })
+    let key = RuleBook.Key(identity: identity, attempt: entry.attempt)
+    let now = engine.clock.nowNs - plan.activatedNs
+    for book in [plan.overlay, plan.rules] {
+      let step = book?.take(at: .requestBody, sinceActivationNs: now, key: key) {
+        $0.pattern.matches(view)
+      }
+      if let step {
+        apply(step)
+        return
+      }
+    }
+  }
+
+  private func apply(_ step: RuleBook.Step) {
+    self.step = step
+    entry.rule = step.rule.id
+    entry.ruleResponse = step.responseIndex
+    report(.ruleApplied(rule: step.rule.id, response: step.responseIndex))
+  }
+
+  private func writeScript() {
+    guard !plan.hasNoFaults else {
+      start([
+        .phase(.requestBody), .commit, .phase(.committed), .phase(.responseHead), .answer,
+        .phase(.responseEnd),
+      ])
+      return
+    }
+    var draw = self.draw
+    let response = step?.response
+    func effects(_ phase: Phase) -> [ExchangeAction] {
+      (response?.effects ?? []).filter { $0.at == phase }.flatMap { $0.actions(&draw) }
+    }
+    var script: [ExchangeAction] = [.phase(.requestBody)] + upstreamActions(&draw)
+    script += effects(.requestBody) + [.commit, .phase(.committed)] + effects(.committed)
+    if let delay = response?.delay { script += [.note("delay"), .wait(delay.nanoseconds(&draw))] }
+    script += downstreamActions(&draw)
+    script += [.phase(.responseHead)] + effects(.responseHead) + [.answer, .phase(.responseEnd)]
+    script += effects(.responseEnd)
+    for toxic in connection?.toxics ?? [] where toxic.type == .slowClose {
+      script += [
+        .note("toxic \(toxic.name)"), .wait(Toxic.milliseconds(toxic.attributes["delay"])),
+        .step(.finish(.close)),
+      ]
+    }
+    start(script)
+  }
+
+  private func upstreamActions(_ draw: inout KeyedDraw) -> [ExchangeAction] {
+    (connection?.toxics ?? []).filter(\.isUpstream).flatMap { toxic -> [ExchangeAction] in
+      switch toxic.type {
+      case .latency: return [.note("toxic \(toxic.name)"), .wait(toxic.latencyNs(&draw))]
+      case .bandwidth:
+        let rate = (toxic.attributes["rate"] ?? 1).multipliedReportingOverflow(by: 1_000)
+        return [
+          .note("toxic \(toxic.name)"),
+          .waitUntil(upstreamRest(rate.overflow ? .max : max(1, rate.partialValue))),
+        ]
+      default: return []
+      }
+    }
+  }
+
+  private func downstreamActions(_ draw: inout KeyedDraw) -> [ExchangeAction] {
+    (connection?.toxics ?? []).filter { !$0.isUpstream && $0.type == .latency }.flatMap {
+      [.note("toxic \($0.name)"), .wait($0.latencyNs(&draw))]
+    }
+  }
+
+  // MARK: - Contract
+
+  private var time: RouteTime {
+    RouteTime(
+      sinceActivationNs: engine.clock.nowNs - plan.activatedNs, wallMs: engine.clock.wallMs)
+  }
+
+  private func headProblem() -> Problem? {
+    if let problem = routeProblem() { return problem }
+    return caught { try route?.checkHead(entry.request, contract: plan.contract, time: time) }
+  }
+
+  private func headOrBodyProblem() -> Problem? {
+    if let problem = routeProblem() { return problem }
+    guard let route else { return nil }
+    if entry.request.method == "OPTIONS" {
+      prepared = PreparedRequest(identity: requestIdentity) { [allow = route.allow] _, _ in
+        CommitAnswer(result: CommitResult(), status: 204, headers: [("Allow", allow)], body: [])
+      }
+      return nil
+    }
+    return caught {
+      prepared = try route.prepare(entry.request, contract: plan.contract, time: time)
+    }
+  }
+
+  private func routeProblem() -> Problem? {
+    guard let route else { return Problem(.notFound, "no endpoint has this path") }
+    let method = entry.request.method
+    guard method == "OPTIONS" || route.methods.contains(method) else {
+      var problem = Problem(.methodNotAllowed, "the endpoint takes \(route.allow)")
+      problem.allow = route.methods + ["OPTIONS"]
+      return problem
+    }
+    return nil
+  }
+
+  private func caught(_ body: () throws -> Void) -> Problem? {
+    do {
+      try body()
+      return nil
+    } catch let problem as Problem {
+      return problem
+    } catch {
+      return Problem(.ledgerFailed, "\(error)")
+    }
+  }
+
+  private var requestIdentity: UInt64 {
+    KeyedDraw.hash(entry.request.method + " " + entry.request.target)
+  }
+}
+
+extension Route {
+  /// The value of `Allow`.
+  var allow: String { (methods + ["OPTIONS"]).joined(separator: ", ") }
+}
+
+extension Toxic {
+  static func milliseconds(_ value: Int?) -> Int64 {
+    let ns = Int64(value ?? 0).multipliedReportingOverflow(by: 1_000_000)
+    return ns.overflow ? .max : ns.partialValue
+  }
+
+  /// Latency with its jitter, one draw.
+  func latencyNs(_ draw: inout KeyedDraw) -> Int64 {
+    let base = Toxic.milliseconds(attributes["latency"])
+    let jitter = Double(Toxic.milliseconds(attributes["jitter"]))
+    return max(0, base + Int64(jitter * (draw.fraction() * 2 - 1)))
+  }
+}

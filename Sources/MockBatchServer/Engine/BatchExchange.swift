@@ -1,0 +1,263 @@
+/// One request's way through the engine.
+///
+/// Guard: its performer calls one method at a time; timers and gates touch parks only.
+final class BatchExchange: Exchange, @unchecked Sendable {
+  let id: Int
+  let engine: BatchEngine
+  let plan: ActivePlan
+  private let beganNs: Int64
+  var entry: JournalEntry
+  var route: (any Route)?
+  var connection: ConnectionTable.Connection?
+  var step: RuleBook.Step?
+  var prepared: PreparedRequest?
+  var problem: Problem?
+  private var committed: CommitAnswer?
+  private var script: [ExchangeAction] = []
+  private var at = 0
+  private var isAnswered = false
+  private var isEnded = false
+  private var timers: [any EngineTimer] = []
+  private var gate: (name: String, park: Park)?
+
+  init(engine: BatchEngine, plan: ActivePlan, head: HTTPRequest, context: RequestContext) {
+    self.engine = engine
+    self.plan = plan
+    let now = engine.clock.nowNs
+    let wallMs = engine.clock.wallMs
+    beganNs = now
+    entry = engine.journal.open { id in
+      JournalEntry(id: id, atNs: now, wallMs: wallMs, context: context, request: head)
+    }
+    id = entry.id
+  }
+
+  // MARK: - Exchange
+
+  func next() -> ExchangeStep {
+    while at < script.count {
+      let action = script[at]
+      at += 1
+      if let step = perform(action) { return step }
+    }
+    // The script is through and the connection in order.
+    return .finish(entry.isComplete ? .keepAlive : .close)
+  }
+
+  func supply(_ body: SuppliedBody) {
+    switch body {
+    case .complete(let bytes, let trailers):
+      entry.request.body = bytes
+      entry.request.trailers = trailers
+      entry.isComplete = true
+      read()
+    case .tooLarge:
+      let most = plan.contract.rules.maxWireBytes
+      refuse(Problem(.bodyTooLarge, "more than \(most) bytes were sent"))
+    }
+  }
+
+  func ended(bytesSent: Int, _ ending: ExchangeEnding) {
+    guard !isEnded else { return }
+    isEnded = true
+    for timer in timers { timer.cancel() }
+    if let gate { engine.gates.leave(gate.name, gate.park) }
+    entry.bytesSent = bytesSent
+    entry.endedNs = engine.clock.nowNs
+    entry.ending = ending.text
+    engine.journal.update(entry)
+    let entry = entry
+    let isAnswered = isAnswered
+    engine.metrics.access { $0.ended(entry, wasResponded: isAnswered) }
+    report(.finished(bytesSent: bytesSent, ending: ending.text))
+  }
+
+  // MARK: - Script
+
+  func start(_ actions: [ExchangeAction]) { script = actions }
+
+  /// Ends the exchange with the contract's refusal, without reading further.
+  func refuse(_ problem: Problem) {
+    self.problem = problem
+    note(problem)
+    script = [.answer, .step(.finish(.close))]
+    at = 0
+  }
+
+  /// Puts actions before what is left of the script.
+  private func insert(_ actions: [ExchangeAction]) {
+    script = actions + script[at...]
+    at = 0
+  }
+
+  private func perform(_ action: ExchangeAction) -> ExchangeStep? {
+    switch action {
+    case .phase(let phase): report(.phase(phase))
+    case .note(let name):
+      entry.effects.append(name)
+      report(.faultApplied(name))
+    case .wait(let duration):
+      return park(untilNs: BatchEngine.sum(engine.clock.nowNs, duration))
+    case .waitUntil(let moment): return park(untilNs: moment)
+    case .gate(let name, let timeoutNs): return park(at: name, timeoutNs: timeoutNs)
+    case .commit: commit()
+    case .answer: answer()
+    case .step(let step): return step
+    case .stall(let timeoutNs):
+      return .finish(.stall(timeoutNs.map { timer(BatchEngine.sum(engine.clock.nowNs, $0)) }))
+    }
+    return nil
+  }
+
+  private func park(untilNs: Int64) -> ExchangeStep? {
+    guard untilNs > engine.clock.nowNs else { return nil }
+    report(.delayed(untilNs: untilNs))
+    return .park(timer(untilNs))
+  }
+
+  private func timer(_ untilNs: Int64) -> Park {
+    let park = Park(reason: "delay until \(untilNs)")
+    timers.append(engine.clock.schedule(atNs: untilNs) { park.release() })
+    return park
+  }
+
+  private func park(at name: String, timeoutNs: Int64?) -> ExchangeStep? {
+    let park = engine.gates.wait(at: name)
+    guard !park.isReady else { return nil }
+    gate = (name, park)
+    if let timeoutNs {
+      let due = BatchEngine.sum(engine.clock.nowNs, timeoutNs)
+      timers.append(engine.clock.schedule(atNs: due) { park.release() })
+    }
+    engine.journal.update(entry)
+    report(.gateHeld(name))
+    return .park(park)
+  }
+
+  // MARK: - Commit and answer
+
+  private func commit() {
+    guard let prepared else { return }
+    let spec = commitSpec
+    let origin = CommitOrigin(
+      request: id, connection: entry.context.connection,
+      incarnation: entry.request.headers[BatchEngine.incarnationHeader] ?? "",
+      wallMs: engine.clock.wallMs, dedupWindowNs: plan.contract.rules.dedupWindowNs,
+      rejectsConflicts: plan.contract.rules.rejectsConflicts)
+    do {
+      let answer = try prepared.commit(spec, origin)
+      committed = answer
+      guard spec != .none else { return }
+      entry.commit = answer.result
+      report(
+        .committed(
+          stored: answer.result.stored, duplicates: answer.result.duplicates,
+          conflicting: answer.result.conflicting))
+    } catch {
+      problem = Problem(.ledgerFailed, "\(error)")
+      if let problem { note(problem) }
+    }
+  }
+
+  /// The response's own word, else all for 2xx.
+  private var commitSpec: CommitSpec {
+    guard let response = step?.response else { return .all }
+    if let commit = response.commit { return commit }
+    if response.isNatural { return .all }
+    if response.isCaptivePortal { return .none }
+    return response.status.map { (200..<300).contains($0) } ?? false ? .all : .none
+  }
+
+  private func answer() {
+    let spec = step?.response
+    var draw = self.draw
+    let maker = AnswerMaker(
+      spec: spec, committed: committed, problem: problem, dates: engine.dates,
+      wallMs: engine.clock.wallMs)
+    let response = maker.response()
+    if let fault = spec?.fault {
+      insert(faulty(fault, response, &draw))
+      return
+    }
+    willSend(response)
+    var shape = AnswerShape(
+      response: response, spec: spec, toxics: connection?.toxics ?? [],
+      sentBefore: connection?.sentBytes ?? 0,
+      hasNoBody: entry.request.method == "HEAD" || HTTPResponse.isBodiless(response.status),
+      now: engine.clock.nowNs, draw: draw)
+    insert(shape.actions())
+    if connection != nil {
+      engine.connections.noteSent(entry.context.connection, response.body.count)
+    }
+  }
+
+  private func willSend(_ response: HTTPResponse) {
+    isAnswered = true
+    entry.response = response
+    engine.journal.update(entry)
+    report(.responded(status: response.status, retryAfter: response.headers["retry-after"]))
+  }
+
+  private func faulty(
+    _ fault: Fault, _ response: HTTPResponse, _ draw: inout KeyedDraw
+  ) -> [ExchangeAction] {
+    let note = ExchangeAction.note(fault.rawValue)
+    switch fault {
+    case .emptyResponse: return [note, .step(.finish(.close))]
+    case .connectionResetByPeer: return [note, .step(.finish(.reset))]
+    case .stall: return [note, .stall(timeoutNs: nil)]
+    case .randomDataThenClose:
+      let bytes = Garbage.bytes(EffectReading.garbageBytes, &draw)
+      return [note, .step(.sendRaw(bytes)), .step(.finish(.close))]
+    case .malformedResponseChunk:
+      willSend(response)
+      return [
+        note, .step(.sendHead(response, .chunked)), .phase(.responseBody),
+        .step(.sendRaw(Array("zz;no chunk\r\n".utf8))), .step(.finish(.close)),
+      ]
+    case .halfClose:
+      willSend(response)
+      let half = Array(response.body.prefix(response.body.count / 2))
+      return [
+        note, .step(.sendHead(response, .length(response.body.count))), .phase(.responseBody),
+        .step(.sendBody(half)), .step(.finish(.halfClose)),
+      ]
+    }
+  }
+
+  // MARK: - Shared
+
+  var draw: KeyedDraw {
+    step?.draw
+      ?? KeyedDraw(
+        seed: plan.plan.seed, name: "", identity: UInt64(entry.context.connection),
+        attempt: entry.context.indexOnConnection)
+  }
+
+  /// How long reading the body must have taken on a slow upstream, beyond what it took.
+  func upstreamRest(_ bytesPerSecond: Int) -> Int64 {
+    let due = Double(entry.request.body.count) / Double(bytesPerSecond) * 1e9
+    return BatchEngine.sum(beganNs, due < 9e18 ? Int64(due) : .max)
+  }
+
+  func note(_ problem: Problem) {
+    entry.problem = problem.kind
+    report(.invalid(reason: problem.kind.rawValue))
+  }
+
+  func report(_ kind: @autoclosure () -> EngineEvent.Kind) {
+    engine.hub.report(id, atNs: engine.clock.nowNs, kind())
+  }
+}
+
+extension ExchangeEnding {
+  /// The word in journal and events.
+  var text: String {
+    switch self {
+    case .completed: return "completed"
+    case .clientWentAway: return "client went away"
+    case .incompleteRequest(let reason): return "incomplete request: \(reason)"
+    case .serverStopped: return "server stopped"
+    }
+  }
+}
