@@ -47,6 +47,9 @@ package struct HistoryHeader: Sendable, Hashable {
   package var plannedTriggers: [Int]
   /// How long the server remembers an id; nil: for ever.
   package var dedupWindowNs: Int64?
+  /// How much of the latest recording a power loss may take: the background sync's interval; 0
+  /// where every receipt waits for the device flush.
+  package var powerLossWindowNs: Int64
   /// The longest `Retry-After` the device honours.
   package var retryAfterCapNs: Int64
   package var expectations: [ExpectedLine]
@@ -55,7 +58,8 @@ package struct HistoryHeader: Sendable, Hashable {
     scenario: String, about: String = "", file: String = "", lane: String, seed: UInt64 = 0,
     replay: String = "", acceptsNone: Bool = false, hasStorageTriggers: Bool = false,
     plannedRules: [String] = [], plannedTriggers: [Int] = [], dedupWindowNs: Int64? = nil,
-    retryAfterCapNs: Int64 = 86_400_000_000_000, expectations: [ExpectedLine] = []
+    powerLossWindowNs: Int64 = 500_000_000, retryAfterCapNs: Int64 = 86_400_000_000_000,
+    expectations: [ExpectedLine] = []
   ) {
     self.scenario = scenario
     self.about = about
@@ -68,6 +72,7 @@ package struct HistoryHeader: Sendable, Hashable {
     self.plannedRules = plannedRules
     self.plannedTriggers = plannedTriggers
     self.dedupWindowNs = dedupWindowNs
+    self.powerLossWindowNs = powerLossWindowNs
     self.retryAfterCapNs = retryAfterCapNs
     self.expectations = expectations
   }

@@ -1,0 +1,65 @@
+import JSONText
+
+/// All checkers, and the judging of a run.
+package enum Checkers {
+  /// By the expectation's key.
+  package static let all: [Checker] = [
+    .lost, .delivered, .undelivered, .duplicatesAfterDedup, .stored, .order, .requests,
+    .duplicates, .retryAfterObeyed, .finalNotRetried, .noImmediateResend, .accountsKept,
+    .allFaultsFired, .withinDedupWindow, .ledgerBalances, .noPlaintext, .quarantined, .queued,
+    .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone,
+  ]
+
+  private static let byName = Dictionary(
+    all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+  /// The checker of a key.
+  package static func named(_ name: String) -> Checker? { byName[name] }
+
+  /// Judges a finished run: its script's expectations, and what holds for every run.
+  package static func judge(_ history: History) -> [CheckResult] {
+    let evidence = Evidence(history)
+    return judge(evidence, history.header.expectations) + always(evidence)
+  }
+
+  /// Judges a run, or the part of it so far, by the given expectations alone.
+  package static func judge(
+    _ history: History, expecting expectations: [ExpectedLine]
+  ) -> [CheckResult] {
+    judge(Evidence(history), expectations)
+  }
+
+  private static func judge(
+    _ evidence: Evidence, _ expectations: [ExpectedLine]
+  ) -> [CheckResult] {
+    expectations.map { expectation in
+      let verdict: Verdict
+      if let checker = named(expectation.key) {
+        do {
+          verdict = checker.judge(evidence, try JSONValue.parse(expectation.value))
+        } catch {
+          verdict = .unknown("the expectation cannot be read: \(error)")
+        }
+      } else {
+        verdict = .unknown("there is no checker \"\(expectation.key)\"")
+      }
+      return CheckResult(
+        checker: expectation.key, expectation: expectation, verdict: verdict)
+    }
+  }
+
+  /// Checkers that run without being asked: where the run has what they look at.
+  private static func always(_ evidence: Evidence) -> [CheckResult] {
+    let header = evidence.history.header
+    let asked = Set(header.expectations.map(\.key))
+    var names: [String] = []
+    if !evidence.seals.isEmpty { names.append("nonceReuse") }
+    if header.acceptsNone { names.append("acceptsNone") }
+    if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty {
+      names.append("allFaultsFired")
+    }
+    return names.filter { !asked.contains($0) }.compactMap { name in
+      named(name).map { CheckResult(checker: name, verdict: $0.judge(evidence, true)) }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/// A history, sorted by what checkers ask for. Made once for all of them.
+package struct Evidence: Sendable {
+  package let history: History
+  package let stories: LifeStories
+  /// Requests in the order of their arrival.
+  package private(set) var requests: [RequestStory] = []
+  /// All readings of the SDK's books, in order.
+  package private(set) var books: [DeviceBooks] = []
+  package private(set) var scans: [SecrecyFindings] = []
+  package private(set) var seals: [SealSighting] = []
+  /// Sizes of the device's files.
+  package private(set) var measured: [Int64] = []
+  /// Set where the ledger itself was read.
+  package private(set) var holdings: [Holding]?
+  package private(set) var firedRules: Set<String> = []
+  package private(set) var firedTriggers: Set<Int> = []
+  package private(set) var conditions: [Condition] = []
+  /// When power was lost.
+  package private(set) var reboots: [Int64] = []
+
+  /// A condition the script set.
+  package struct Condition: Sendable, Hashable {
+    package var atNs: Int64
+    /// Its place among the history's entries.
+    package var order: Int
+    package var name: String
+    package var value: String
+  }
+
+  private var indexOfRequest: [Int: Int] = [:]
+
+  package init(_ history: History) {
+    self.history = history
+    stories = LifeStories(history)
+    for (order, entry) in history.entries.enumerated() {
+      take(entry.event, atNs: entry.atNs, order: order)
+    }
+  }
+
+  /// Events with a durable receipt, or that became durable later.
+  package var durable: [LifeStory] { stories.all.filter(\.isDurable) }
+  /// Events of one record step.
+  package func events(of label: String) -> [LifeStory] {
+    stories.all.filter { $0.label == label && $0.serial != nil }
+  }
+  /// True where the server stored an event.
+  package var acceptedAnything: Bool { stories.all.contains { $0.stored > 0 } }
+  /// True where the server's side of the run is in the history at all.
+  package var sawServer: Bool { !requests.isEmpty || holdings != nil }
+  /// True where the script set this condition at any time.
+  package func hadCondition(_ name: String, _ value: String) -> Bool {
+    conditions.contains { $0.name == name && $0.value == value }
+  }
+
+  private mutating func take(_ event: HistoryEvent, atNs: Int64, order: Int) {
+    switch event {
+    case .arrived(let number, let arrival):
+      indexOfRequest[number] = requests.count
+      requests.append(
+        RequestStory(number: number, arrivedNs: atNs, order: order, arrival: arrival))
+    case .identified(let number, let attempt, let ids):
+      change(number) {
+        $0.ids = ids
+        $0.attempt = attempt
+      }
+    case .committed(let number, let commit):
+      change(number) {
+        $0.commit = commit
+        $0.committedNs = atNs
+      }
+    case .answered(let number, let answer):
+      change(number) {
+        $0.answer = answer
+        $0.endedNs = atNs
+        $0.endOrder = order
+      }
+    case .ended(let number, let how):
+      change(number) {
+        $0.ending = how
+        $0.endedNs = $0.endedNs ?? atNs
+        $0.endOrder = $0.endOrder ?? order
+      }
+    case .faultApplied(let rule, _, let what, let number):
+      firedRules.insert(rule)
+      change(number) { $0.faults.append(what) }
+    case .triggerFired(let step): firedTriggers.insert(step)
+    case .condition(let name, let value):
+      conditions.append(Condition(atNs: atNs, order: order, name: name, value: value))
+    case .died(_, let how): if how == "reboot" { reboots.append(atNs) }
+    case .books(let reading): books.append(reading)
+    case .scanned(let findings): scans.append(findings)
+    case .seals(let sightings): seals += sightings
+    case .measured(let bytes): measured.append(bytes)
+    case .held(let all): holdings = all
+    default: break
+    }
+  }
+
+  private mutating func change(_ number: Int, _ body: (inout RequestStory) -> Void) {
+    guard let index = indexOfRequest[number] else { return }
+    body(&requests[index])
+  }
+}
+
+/// One request as the server saw it.
+package struct RequestStory: Sendable, Hashable {
+  package var number: Int
+  package var arrivedNs: Int64
+  /// Its place among the history's entries.
+  package var order: Int
+  package var arrival: Arrival
+  package var ids: [String] = []
+  package var attempt = 0
+  package var commit: Commit?
+  package var committedNs: Int64?
+  package var answer: Answer?
+  package var ending: String?
+  /// When the answer was sent, or else when the exchange was over.
+  package var endedNs: Int64?
+  package var endOrder: Int?
+  package var faults: [String] = []
+
+  /// True where the client must take the answer as an acknowledgement.
+  package var isAcknowledged: Bool {
+    guard let answer, (200...299).contains(answer.status) else { return false }
+    return answer.contentType?.lowercased().hasPrefix("text/html") != true
+  }
+  /// True where the answer says that this body must not come again.
+  package var isFinalRefusal: Bool {
+    guard let status = answer?.status, (400...499).contains(status) else { return false }
+    return status != 401 && status != 413 && status != 429
+  }
+  /// True where the client may only try again later.
+  package var isTemporaryFailure: Bool {
+    guard let status = answer?.status else { return endedNs != nil }
+    return status == 429 || status >= 500
+  }
+}
