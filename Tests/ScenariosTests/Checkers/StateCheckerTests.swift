@@ -1,0 +1,143 @@
+import XCTest
+
+@testable import Scenarios
+
+final class StateCheckerTests: XCTestCase {
+  private func booked(_ change: (inout DeviceBooks) -> Void) -> HistoryMaker {
+    var maker = HistoryMaker()
+    maker.books(at: 1, change)
+    return maker
+  }
+
+  func testBooks_whenTheyBalance_pass() {
+    let maker = booked {
+      $0.recorded = 10
+      $0.delivered = 6
+      $0.queued = 1
+      $0.quarantined = 1
+      $0.dropped = [DeviceBooks.Drop(reason: "tooOld", count: 2)]
+    }
+    XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .pass)
+    XCTAssertEqual(HistoryMaker().verdict("ledgerBalances").outcome, .unknown)
+  }
+
+  func testBooks_whenAnyReadingDoesNotBalance_fail() {
+    var maker = booked {
+      $0.recorded = 3; $0.delivered = 2
+    }
+    maker.books(at: 2) {
+      $0.recorded = 3; $0.delivered = 3
+    }
+    XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .fail)
+    let overflowing = booked {
+      $0.delivered = .max; $0.queued = .max
+    }
+    XCTAssertEqual(overflowing.verdict("ledgerBalances").outcome, .fail)
+  }
+
+  func testBooks_whenTheyBalanceButForgetDurableEvents_fail() {
+    var maker = HistoryMaker()
+    maker.record(["e1", "e2"])
+    maker.books {
+      $0.recorded = 1; $0.queued = 1
+    }
+    XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .fail)
+    maker.add(.died(incarnation: 1, how: "reboot"))
+    XCTAssertEqual(
+      maker.verdict("ledgerBalances").outcome, .pass, "a power loss may take books back")
+  }
+
+  func testBooks_whenMoreIsDeliveredThanWasAcknowledged_fail() {
+    var maker = HistoryMaker()
+    maker.record(["e1", "e2"])
+    maker.send(["e1"], at: 1, stored: ["e1"])
+    maker.send(["e2"], at: 2, status: 200, contentType: "text/html; charset=utf-8")
+    maker.books {
+      $0.recorded = 2; $0.delivered = 2
+    }
+    XCTAssertEqual(
+      maker.verdict("ledgerBalances").outcome, .fail, "a captive portal acknowledges nothing")
+    maker.send(["e2"], at: 3, stored: ["e2"])
+    XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .pass)
+  }
+
+  func testFinalCounts_whenTheyDiffer_fail() {
+    let maker = booked {
+      $0.queued = 4
+      $0.quarantined = 2
+      $0.state = "idle"
+      $0.dropped = [DeviceBooks.Drop(reason: "queueFull", count: 7)]
+    }
+    XCTAssertEqual(maker.verdict("queued", "4").outcome, .pass)
+    XCTAssertEqual(maker.verdict("queued", "0").outcome, .fail)
+    XCTAssertEqual(maker.verdict("quarantined", "{\"min\":1}").outcome, .pass)
+    XCTAssertEqual(maker.verdict("quarantined", "1").outcome, .fail)
+    XCTAssertEqual(maker.verdict("state", "\"idle\"").outcome, .pass)
+    XCTAssertEqual(maker.verdict("state", "\"sending\"").outcome, .fail)
+    XCTAssertEqual(maker.verdict("dropped", "{\"queueFull\":{\"min\":1}}").outcome, .pass)
+    XCTAssertEqual(maker.verdict("dropped", "{\"queueFull\":6}").outcome, .fail)
+    XCTAssertEqual(maker.verdict("dropped", "{}").outcome, .fail, "a reason nobody expected")
+    XCTAssertEqual(maker.verdict("dropped", "{\"queueFull\":7,\"tooOld\":0}").outcome, .pass)
+    for key in ["queued", "quarantined"] {
+      XCTAssertEqual(HistoryMaker().verdict(key, "0").outcome, .unknown)
+    }
+    XCTAssertEqual(HistoryMaker().verdict("dropped", "{}").outcome, .unknown)
+    XCTAssertEqual(HistoryMaker().verdict("state", "\"idle\"").outcome, .unknown)
+  }
+
+  func testDisk_whenAnyMeasurementIsTooLarge_fails() {
+    var maker = HistoryMaker()
+    XCTAssertEqual(maker.verdict("diskWithin", "\"20MB\"").outcome, .unknown)
+    maker.add(.measured(bytes: 20_000_000))
+    maker.add(.measured(bytes: 10))
+    XCTAssertEqual(maker.verdict("diskWithin", "\"20MB\"").outcome, .pass)
+    XCTAssertEqual(maker.verdict("diskWithin", "\"19MiB\"").outcome, .fail)
+    XCTAssertEqual(maker.verdict("diskWithin", "19999999").outcome, .fail)
+    XCTAssertEqual(maker.verdict("diskWithin", "\"lots\"").outcome, .unknown)
+    maker.books { $0.bytesOnDisk = 20_000_001 }
+    XCTAssertEqual(maker.verdict("diskWithin", "\"20MB\"").outcome, .fail, "the books count too")
+  }
+
+  func testPlaintext_whenContentIsReadable_failsAndNamesThePlace() {
+    var maker = HistoryMaker()
+    XCTAssertEqual(maker.verdict("noPlaintext").outcome, .unknown)
+    maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 0)))
+    XCTAssertEqual(maker.verdict("noPlaintext").outcome, .unknown, "nothing was looked for")
+    maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5)))
+    XCTAssertEqual(maker.verdict("noPlaintext").outcome, .pass)
+    maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5, unreadable: ["x"])))
+    XCTAssertEqual(maker.verdict("noPlaintext").outcome, .unknown)
+    let finding = SecrecyFindings.Finding(file: "queue.db-wal", offset: 40, what: "text \"Orders\"")
+    maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5, found: [finding])))
+    let verdict = maker.verdict("noPlaintext")
+    XCTAssertEqual(verdict.outcome, .fail)
+    XCTAssertEqual(
+      verdict.explanation,
+      "1 recorded contents are readable, the first: text \"Orders\" at byte 40 of queue.db-wal")
+  }
+
+  func testNonces_whenOneSealsTwoRecords_fails() {
+    var maker = HistoryMaker()
+    XCTAssertEqual(maker.verdict("nonceReuse").outcome, .unknown)
+    maker.add(.seals([SealSighting(key: "k1", nonce: "n", digest: "a")]))
+    maker.add(
+      .seals([
+        SealSighting(key: "k1", nonce: "n", digest: "a"),
+        SealSighting(key: "k2", nonce: "n", digest: "b"),
+      ]))
+    XCTAssertEqual(maker.verdict("nonceReuse").outcome, .pass, "the same record, and another key")
+    maker.add(.seals([SealSighting(key: "k1", nonce: "n", digest: "c")]))
+    XCTAssertEqual(maker.verdict("nonceReuse").outcome, .fail)
+    XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["nonceReuse"], "runs unasked")
+  }
+
+  func testCheckers_whenTheLanguageKnowsAnExpectation_judgeIt() {
+    let known = Set(Checkers.all.map(\.name))
+    for expectation in ScenarioShape.expectations {
+      XCTAssertTrue(known.contains(expectation.key), "\(expectation.key) has no checker")
+    }
+    XCTAssertEqual(known.count, Checkers.all.count, "a name stands for one checker")
+    XCTAssertEqual(HistoryMaker().verdict("dance").outcome, .unknown)
+    XCTAssertEqual(HistoryMaker().verdict("lost", "{").outcome, .unknown)
+  }
+}

@@ -1,0 +1,129 @@
+import XCTest
+
+@testable import Scenarios
+
+final class WireCheckerTests: XCTestCase {
+  private let body = ["e1", "e2"]
+  private let date = "Mon, 05 Jan 2026 08:00:00 GMT"
+
+  private func answered(
+    _ retryAfter: String?, date: String? = nil, status: Int = 429, thenAt seconds: Double
+  ) -> Verdict {
+    var maker = HistoryMaker()
+    maker.record(body)
+    maker.send(body, at: 10, status: status, retryAfter: retryAfter, date: date)
+    maker.send(body, at: seconds, stored: body, attempt: 2)
+    return maker.verdict("retryAfterObeyed")
+  }
+
+  func testRetryAfter_whenSecondsPassed_isObeyed() {
+    XCTAssertEqual(answered("20", thenAt: 30).outcome, .pass)
+    XCTAssertEqual(answered("20", thenAt: 29.9).outcome, .fail)
+    XCTAssertEqual(answered("20", status: 503, thenAt: 11).outcome, .fail)
+    XCTAssertEqual(
+      answered("20", thenAt: 12).explanation,
+      "request 2 came at 12s, but request 1 was told to wait until 30s")
+  }
+
+  func testRetryAfter_whenADateInAnyForm_isMeasuredAgainstTheAnswersDate() {
+    for text in [
+      "Mon, 05 Jan 2026 08:00:20 GMT", "Monday, 05-Jan-26 08:00:20 GMT", "Mon Jan  5 08:00:20 2026",
+    ] {
+      XCTAssertEqual(answered(text, date: date, thenAt: 30).outcome, .pass, text)
+      XCTAssertEqual(answered(text, date: date, thenAt: 28).outcome, .fail, text)
+      XCTAssertEqual(answered(text, date: nil, thenAt: 28).outcome, .unknown, text)
+    }
+  }
+
+  func testRetryAfter_whenUnusable_isNoEvidence() {
+    for text in [
+      "0", "-5", "soon", "", "1.5", "Mon, 05 Jan 2026 07:59:59 GMT",
+      "Mon, 99 Jan 2026 08:00:20 GMT",
+    ] {
+      XCTAssertEqual(answered(text, date: date, thenAt: 11).outcome, .unknown, text)
+    }
+    XCTAssertEqual(answered(nil, thenAt: 11).outcome, .unknown)
+    XCTAssertEqual(answered("20", status: 200, thenAt: 11).outcome, .unknown, "not on a 200")
+  }
+
+  func testRetryAfter_whenBeyondTheCap_bindsUpToTheCap() {
+    XCTAssertEqual(answered("99999999999999999999", thenAt: 10 + 86_400).outcome, .pass)
+    XCTAssertEqual(answered("999999999", thenAt: 10 + 86_399).outcome, .fail)
+  }
+
+  func testHTTPDate_whenRead_countsSecondsOfTheGregorianCalendar() {
+    let cases: [(String, Int64?)] = [
+      ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+      ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
+      ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+      ("Mon, 05 Jan 2026 08:00:00 GMT", 1_767_600_000),
+      ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+      ("06 Nov 1994", nil),
+    ]
+    for (text, seconds) in cases {
+      XCTAssertEqual(RetryAfterText.seconds(ofDate: text), seconds, text)
+    }
+  }
+
+  func testFinalRefusal_whenSameBodyComesAgain_fails() {
+    for status in [400, 403, 404, 408, 410, 422] {
+      var maker = HistoryMaker()
+      maker.record(body + ["e3"])
+      maker.send(body, at: 1, status: status)
+      maker.send(["e3"], at: 2, stored: ["e3"])
+      XCTAssertEqual(maker.verdict("finalNotRetried").outcome, .pass, "\(status)")
+      maker.send(body.reversed(), at: 3, stored: body, attempt: 2)
+      XCTAssertEqual(maker.verdict("finalNotRetried").outcome, .fail, "\(status)")
+    }
+    for status in [401, 413, 429, 500, 200] {
+      var maker = HistoryMaker()
+      maker.send(body, at: 1, status: status)
+      XCTAssertEqual(maker.verdict("finalNotRetried").outcome, .unknown, "\(status) is not final")
+    }
+  }
+
+  func testFinalRefusal_whenTheAppRequeues_mayComeAgain() {
+    var maker = HistoryMaker()
+    maker.send(body, at: 1, status: 400)
+    maker.add(.condition(name: "quarantine", value: "requeue"), at: 2)
+    maker.send(body, at: 3, stored: body, attempt: 2)
+    XCTAssertEqual(maker.verdict("finalNotRetried").outcome, .pass)
+  }
+
+  func testImmediateResend_whenThereIsNoDelay_fails() {
+    func run(_ status: Int?, again: Double, _ between: HistoryEvent? = nil, reused: Bool = false)
+      -> Verdict
+    {
+      var maker = HistoryMaker()
+      if reused { maker.send(["e0"], at: 0, stored: ["e0"], connection: 4) }
+      maker.send(body, at: 1, status: status, connection: 4)
+      if let between { maker.add(between, at: 1) }
+      maker.send(body, at: again, stored: body, attempt: 2, connection: 5)
+      return maker.verdict("noImmediateResend")
+    }
+    XCTAssertEqual(run(503, again: 2).outcome, .pass)
+    XCTAssertEqual(run(503, again: 1).outcome, .fail)
+    XCTAssertEqual(run(nil, again: 1).outcome, .fail)
+    XCTAssertEqual(run(nil, again: 1, reused: true).outcome, .pass, "one quick retry")
+    XCTAssertEqual(run(503, again: 1, reused: true).outcome, .fail, "an answer came")
+    XCTAssertEqual(run(401, again: 1).outcome, .fail)
+    XCTAssertEqual(run(401, again: 1, .condition(name: "token", value: "T2")).outcome, .pass)
+    XCTAssertEqual(run(503, again: 1, .condition(name: "flush", value: "asked")).outcome, .pass)
+    XCTAssertEqual(run(503, again: 1, .condition(name: "network", value: "wifi")).outcome, .fail)
+    XCTAssertEqual(run(200, again: 1).outcome, .unknown)
+  }
+
+  func testFaults_whenOneNeverFired_isUnknownNotPass() {
+    var maker = HistoryMaker(rules: ["busy", "gone"], triggers: [3])
+    maker.send(body, at: 1, status: 429)
+    maker.add(.faultApplied(rule: "busy", response: 0, what: "429", request: 1), at: 1)
+    maker.add(.triggerFired(step: 3), at: 1)
+    let verdict = maker.verdict("allFaultsFired")
+    XCTAssertEqual(verdict.outcome, .unknown)
+    XCTAssertEqual(verdict.explanation, "never fired: rule \"gone\"")
+    maker.add(.faultApplied(rule: "gone", response: 0, what: "reset", request: 1), at: 1)
+    XCTAssertEqual(maker.verdict("allFaultsFired").outcome, .pass)
+    XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["allFaultsFired"])
+    XCTAssertEqual(HistoryMaker().verdict("allFaultsFired").outcome, .unknown)
+  }
+}
