@@ -107,7 +107,7 @@ final class AcceptedTextTests: XCTestCase {
     }
   }
 
-  func testTable_holdsEnoughKinds() {
+  func testTable_whenCounted_holdsEnoughKinds() {
     let count =
       Self.structures.count + Self.scalars.count + Self.whitespace.count + Self.strings.count
       + Self.numbers.count

@@ -147,7 +147,7 @@ final class RefusedTextTests: XCTestCase {
     }
   }
 
-  func testTable_holdsEnoughKinds() {
+  func testTable_whenCounted_holdsEnoughKinds() {
     let texts = Self.structures.count + Self.words.count + Self.numbers.count + Self.strings.count
     XCTAssertGreaterThanOrEqual(texts + Self.bytes.count, 150)
   }

@@ -57,7 +57,7 @@ final class EventCheckerTests: XCTestCase {
     XCTAssertEqual(verdict.subjects.map(\.id), ["e3"])
   }
 
-  func testLost_withoutEvidence_isUnknown() {
+  func testLost_whenEvidenceIsMissing_isUnknown() {
     var maker = HistoryMaker()
     XCTAssertEqual(maker.verdict("lost", "0").outcome, .unknown, "nothing was recorded")
     maker.record(three)
