@@ -10,6 +10,8 @@ public enum DiagnosticEvent: Sendable, Hashable {
   case rejected(RejectReason)
   /// A payload value had no JSON form and went out as null; the path names it.
   case valueReplaced(path: String)
+  /// An `Encodable` payload was not taken: where in it, and why.
+  case notEncodable(path: String, why: String)
   /// The store takes no writes; events are buffered.
   case storageBlocked(BufferReason)
   /// The store takes writes again.

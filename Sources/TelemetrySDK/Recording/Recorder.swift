@@ -97,7 +97,7 @@ package final class Recorder: Sendable {
         session: session, account: account))
   }
 
-  private func refusal() -> RejectReason? {
+  func refusal() -> RejectReason? {
     if isDisabled { return .disabled }
     return state.withLock { state in
       if state.isShutDown { return .shutDown }
