@@ -10,8 +10,14 @@ struct KeyRing {
   /// The secret behind keyed hashes of account names and of callers' ids.
   var secret: [UInt8]?
   private var ciphers: [UInt64: AESGCM] = [:]
-  /// Seals under the current key since this process opened the store.
+  /// Seals under the current key, at least as many as were made.
   var seals: Int64 = 0
+  /// `seals` as it was last written down.
+  var savedSeals: Int64 = 0
+  /// The device's wall clock when the current key was made.
+  var bornMs: Int64 = 0
+  /// How many seals may go by before the count is written down again.
+  static let sealsBetweenSaves: Int64 = 1 << 16
 
   /// The cipher of the live key, if it can be used.
   var live: (id: UInt64, cipher: AESGCM)? {

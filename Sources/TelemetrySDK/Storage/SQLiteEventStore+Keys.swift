@@ -3,6 +3,17 @@
 extension SQLiteEventStore {
   /// Makes sure that there is a live key and the secret behind the hashes.
   func establishKeys() -> StoreBlock? {
+    if let block = makeReady() { return block }
+    let result = writing { core in
+      guard !core.hasBoots else { return }
+      try core.loadBoots()
+      try core.loadKeyAge()
+    }
+    if case .failure(let blocked) = result { return blocked.reason }
+    return nil
+  }
+
+  private func makeReady() -> StoreBlock? {
     struct Need {
       let current: UInt64?
       let isReady: Bool
@@ -119,12 +130,27 @@ extension SQLiteEventStore {
     return nil
   }
 
-  /// A new key after so many seals.
+  /// A new key after so many seals or so long a time; else the count of seals is kept.
   func rotateIfDue() {
-    let limit = configuration.sealsPerKey
-    if case .success(true) = onCore({ $0.keys.live != nil && $0.keys.seals >= limit }) {
+    if case .success(true) = onCore({ $0.isKeyDue }) {
       _ = rotateKey()
+    } else if case .success(true) = onCore({
+      $0.keys.live != nil && $0.keys.seals - $0.keys.savedSeals >= KeyRing.sealsBetweenSaves / 2
+    }) {
+      _ = writing { try $0.saveKeyAge() }
     }
+  }
+
+  /// One step of sealing old rows anew, where that is wanted. True where more may be waiting.
+  func resealStep() -> Bool {
+    guard configuration.resealsOldRows else { return false }
+    let old = onCore { core in
+      Set(core.counts.queuedByKey.keys.filter { core.keys.cipher($0) == nil })
+        .subtracting(core.keys.missing)
+    }
+    if case .success(let ids) = old, !ids.isEmpty { _ = loadKeys(ids) }
+    if case .success(true) = writing({ try $0.resealChunk() }) { return true }
+    return false
   }
 
   /// Destroys keys without a row, after a sync that follows the commit which removed the last:

@@ -37,12 +37,15 @@ extension SQLiteEventStore {
   private func openDatabase() throws -> StoreBlock? {
     var events: [StoreEvent] = []
     var core: StoreCore
+    try moveFoldersAway()
     do {
       core = try openCore(paths, &events)
     } catch let error as SQLiteError where error.meaning == .damaged {
       core = try replaceDamaged(&events)
     }
+    try countSilentLoss(core, &events)
     try install(core)
+    writeHint()
     events.append(.opened(recoveredRows: core.counts.queued))
     tell(events)
     return nil
@@ -80,25 +83,6 @@ extension SQLiteEventStore {
       $0.log = log
     }
     state.withLock { $0.core = core }
-  }
-
-  /// Moves the damaged file aside, one copy at most, and starts a new one whose ledger begins
-  /// with what was lost.
-  private func replaceDamaged(_ events: inout [StoreEvent]) throws -> StoreCore {
-    if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
-    for path in [paths.log, paths.sharedMemory] where files.status(path) != nil {
-      try files.removeTree(path)
-    }
-    try files.rename(paths.database, to: paths.movedAside)
-    try files.syncDirectory(configuration.directory)
-    let core = try openCore(paths, &events)
-    try core.transaction {
-      core.counts.base += 1
-      core.counts.dropped[.corruptFile, default: 0] += 1
-      try core.saveCounts()
-    }
-    events.append(.movedCorruptFileAside(lost: 1))
-    return core
   }
 
   /// Closes connections and locks. Safe to call when nothing is open.

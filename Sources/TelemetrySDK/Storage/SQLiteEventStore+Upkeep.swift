@@ -3,21 +3,26 @@ import Dispatch
 /// Syncs, checkpoints, the log's budget, and what else waits for a quiet moment.
 extension SQLiteEventStore {
   package func sync() -> StoreBlock? {
-    let wasDirty = onCore { core -> Bool in
+    // What is committed by now is what the sync covers; later commits make it dirty again.
+    let dirty = onCore { core -> StoreCounts? in
       defer { core.isDirty = false }
-      return core.isDirty
+      return core.isDirty ? core.counts : nil
     }
-    switch wasDirty {
+    let covered: StoreCounts
+    switch dirty {
     case .failure(let blocked): return blocked.reason
-    case .success(false): return nil
-    case .success(true): break
+    case .success(.none): return nil
+    case .success(.some(let counts)): covered = counts
     }
     do {
       let hadLog = try upkeep.withLock { upkeep -> Bool in
         try upkeep.log?.sync()
         return upkeep.log != nil
       }
-      return hadLog ? nil : .notOpen
+      guard hadLog else { return .notOpen }
+      _ = onCore { $0.synced = covered }
+      writeHint()
+      return nil
     } catch {
       _ = onCore { $0.isDirty = true }
       return .ioError
@@ -106,7 +111,8 @@ extension SQLiteEventStore {
             core.events.append(.walRestarted)
           }
         } catch {
-          _ = core.blocked(by: error)
+          // A budget that stays used up says so at the next write; damage is remembered here.
+          _ = core.meaning(of: error)
         }
         events = core.takeEvents()
       }
@@ -122,11 +128,14 @@ extension SQLiteEventStore {
     let needsOpening = state.withLock { $0.core.map(\.isDamaged) ?? true }
     if needsOpening, open() != nil { return false }
     _ = settle()
+    probe()
     _ = sync()
+    if case .success(true) = onCore({ $0.needsMovedAsideRoom }) { _ = removeMovedAside() }
     if case .success(true) = onCore({ $0.isLogHalfFull }) { restartLog() }
     rotateIfDue()
+    let hasResealed = resealStep()
     destroyUnusedKeys()
-    return shrink()
+    return shrink() || hasResealed
   }
 
   /// One step of giving pages back. True where more are waiting.
@@ -142,5 +151,16 @@ extension SQLiteEventStore {
   }
 
   package func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {
+    guard case .success(true) = onCore({ $0.keys.live != nil }) else { return }
+    guard case .success = writing({ try $0.confirm(nowMs: confirmedNowMs) }) else { return }
+    let (limitMs, overflows) = confirmedNowMs.subtractingReportingOverflow(maxAgeMs)
+    if overflows { return }
+    while case .success(let count) = writing({ try $0.dropAged(beforeMs: limitMs) }), count > 0 {}
+  }
+
+  /// Tries a small write where an earlier one failed, so that the block ends by itself.
+  private func probe() {
+    guard case .success(true) = onCore({ $0.block != nil }) else { return }
+    _ = writing { core in try core.transaction { try core.saveCounts() } }
   }
 }

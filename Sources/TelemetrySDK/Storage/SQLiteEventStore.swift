@@ -18,6 +18,8 @@ package final class SQLiteEventStore: EventStore {
     var connection: SQLiteConnection?
     var log: (any SyncHandle)?
     var lock: (any FileLock)?
+    /// What the lock file says by now.
+    var hint: StoreHint?
   }
 
   /// Requests to the store's own threads.
@@ -39,6 +41,8 @@ package final class SQLiteEventStore: EventStore {
   let state = Guarded(State())
   let upkeep = Guarded(Upkeep())
   let requests = Guarded(Requests())
+  /// Callers of `append` that wait. Taken inside the state's lock, never around it.
+  let tickets = Guarded<[AppendTicket]>([])
   private let listener = Guarded<(@Sendable (StoreEvent) -> Void)?>(nil)
   let checkpointQueue = DispatchQueue(label: "telemetry.store.checkpoint", qos: .utility)
   let syncQueue = DispatchQueue(label: "telemetry.store.sync", qos: .utility)
@@ -68,14 +72,16 @@ package final class SQLiteEventStore: EventStore {
   }
 
   /// Runs the body on the open store; failures become the block they mean.
-  func onCore<Value>(_ body: (StoreCore) throws -> Value) -> Result<Value, Blocked> {
+  func onCore<Value>(
+    isWrite: Bool = false, _ body: (StoreCore) throws -> Value
+  ) -> Result<Value, Blocked> {
     let (result, events) = state.withLock { state -> (Result<Value, Blocked>, [StoreEvent]) in
       guard let core = state.core else { return (.failure(Blocked(reason: state.reason)), []) }
       guard !core.isDamaged else { return (.failure(Blocked(reason: .notOpen)), []) }
       do {
         return (.success(try body(core)), core.takeEvents())
       } catch {
-        let reason = core.blocked(by: error)
+        let reason = isWrite ? core.blocked(by: error) : core.meaning(of: error)
         return (.failure(Blocked(reason: reason)), core.takeEvents())
       }
     }
@@ -89,7 +95,7 @@ package final class SQLiteEventStore: EventStore {
     forBytes bytes: Int = SQLiteEventStore.chunkBytes, _ body: (StoreCore) throws -> Value
   ) -> Result<Value, Blocked> {
     for isSecondTry in [false, true] {
-      let result = onCore { core -> Value? in
+      let result = onCore(isWrite: true) { core -> Value? in
         guard core.logHasRoom(forBytes: bytes) else { return nil }
         let value = try body(core)
         core.noteSuccess()
@@ -109,52 +115,6 @@ package final class SQLiteEventStore: EventStore {
   }
   /// What deleting or moving one chunk of rows writes to the log, at most.
   static let chunkBytes = 200_000
-
-  // MARK: - Recording
-
-  package func append(_ event: NewEvent) -> AppendOutcome {
-    let outcome = appendOnce(event)
-    guard outcome == .blocked(.walBudget) else { return outcome }
-    guard waitForRestart() else { return outcome }
-    return appendOnce(event)
-  }
-
-  private func appendOnce(_ event: NewEvent) -> AppendOutcome {
-    let limitMs = configuration.appendWaitMs
-    let answer = state.withLock(waitingAtMostMs: limitMs) {
-      state -> (outcome: AppendOutcome, isHalfFull: Bool, events: [StoreEvent]) in
-      guard let core = state.core else { return (.blocked(state.reason), false, []) }
-      let outcome = core.append(event)
-      return (outcome, core.isLogHalfFull, core.takeEvents())
-    }
-    guard let answer else { return .blocked(.busy) }
-    tell(answer.events)
-    if answer.isHalfFull { askForRestart() }
-    return answer.outcome
-  }
-
-  package func append(batch events: [NewEvent]) -> [AppendOutcome] {
-    var outcomes: [AppendOutcome] = []
-    var hasRestarted = false
-    while outcomes.count < events.count {
-      let rest = events[outcomes.count...]
-      let chunk: [AppendOutcome]
-      switch onCore({ $0.append(chunk: rest) }) {
-      case .success(let answers): chunk = answers
-      case .failure(let blocked): chunk = [.blocked(blocked.reason)]
-      }
-      if chunk.last == .blocked(.walBudget), !hasRestarted {
-        restartLog()
-        hasRestarted = true
-        continue
-      }
-      hasRestarted = false
-      outcomes += chunk
-      if case .blocked = chunk.last { break }
-    }
-    askForRestartIfHalfFull()
-    return outcomes
-  }
 
   // MARK: - Reading
 

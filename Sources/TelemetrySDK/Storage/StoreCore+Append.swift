@@ -33,6 +33,24 @@ extension StoreCore {
       return [.blocked(blocked(by: error))]
     }
   }
+
+  /// Commits all events of waiting callers in one transaction, or none. An answer for each.
+  func append(group events: [NewEvent]) -> [AppendOutcome] {
+    let bytes = events.reduce(0) { $0 + $1.json.count + StoreCore.bytesBesideJSON }
+    if let refusal = refusal(forBytes: bytes) {
+      return events.map { _ in .blocked(refusal) }
+    }
+    do {
+      let outcomes = try makingRoom(forBytes: bytes) {
+        try transaction { try events.map { try insert($0) } }
+      }
+      noteSuccess()
+      return outcomes
+    } catch {
+      let block = blocked(by: error)
+      return events.map { _ in .blocked(block) }
+    }
+  }
   private static let bytesBesideJSON = 200
 
   private func refusal(forBytes bytes: Int, probing: Bool = false) -> StoreBlock? {

@@ -168,26 +168,12 @@ extension StoreCore {
       try transaction {
         for row in readable {
           try removeQuarantined(row)
-          try putBack(row)
+          try insertAgain(row.head, sealed: row.sealed)
         }
         try saveCounts()
       }
     }
     return (readable.count, last.head.sequence)
-  }
-
-  private func putBack(_ row: QuarantineRow) throws {
-    counts.lastSequence += 1
-    counts.requeued += 1
-    let insert = statements.insert
-    insert.bind(1, counts.lastSequence)
-    insert.bind(2, row.head.key)
-    insert.bind(3, row.head.account)
-    insert.bind(4, row.head.rid)
-    insert.bind(5, row.head.tag)
-    insert.bind(6, row.sealed)
-    try insert.run()
-    counts.addQueued(key: row.head.key, account: row.head.account)
   }
 
   /// Deletes one chunk. Returns how many.

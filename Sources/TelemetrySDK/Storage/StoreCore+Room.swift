@@ -9,6 +9,8 @@ extension StoreCore {
   func setPageCap(movedAsideBytes: Int64) throws {
     let budget = configuration.effectiveWALBudget
     let sharedMemory = 32_768 * (1 + budget / (4096 * Schema.frameBytes) + 1)
+    hasMovedAside = movedAsideBytes > 0
+    needsMovedAsideRoom = false
     let others = budget + sharedMemory + movedAsideBytes + 8192
     maxPages = max(32, (configuration.maxBytesOnDisk - others) / Schema.pageBytes)
     try allow(pages: maxPages - StoreCore.reservePages)
@@ -41,6 +43,7 @@ extension StoreCore {
 
   /// Deletes the oldest rows that are not in flight, one chunk. Returns how many.
   func evictOldest() throws -> Int {
+    needsMovedAsideRoom = hasMovedAside
     try allow(pages: maxPages)
     defer {
       // try? because the next write sets it again where this one fails.

@@ -12,6 +12,10 @@ final class StoreCore {
   let boot: UInt32
   var storeID = SIMD16<UInt8>()
   var counts = StoreCounts()
+  /// The counts as of the last sync.
+  var synced = StoreCounts()
+  var boots = BootAnchors()
+  var hasBoots = false
   var keys = KeyRing()
   var inFlight: Set<Int64> = []
   /// Account names by their keyed hash and back; bounded by the accounts that have rows.
@@ -21,6 +25,9 @@ final class StoreCore {
   var block: StoreBlock?
   /// The file was found damaged while open; it is repaired at the next opening.
   var isDamaged = false
+  /// A row had to go while a moved-aside file took its room.
+  var needsMovedAsideRoom = false
+  var hasMovedAside = false
   /// Something was committed since the last sync.
   var isDirty = false
   var logFrames: Int64 = 0
@@ -45,33 +52,24 @@ final class StoreCore {
     statements = try StoreStatements(connection)
     try readMeta()
     try countRows()
+    synced = counts
   }
 
+  static let readMetaSQL = """
+    SELECT store, current_key, high_water, base, requeued, delivered, queue_full, too_old,
+      purged, corrupt, quarantine_full, quarantine_cleared FROM meta
+    """
+
   private func readMeta() throws {
-    let statement = try connection.prepare(
-      """
-      SELECT store, current_key, high_water, base, requeued, delivered, queue_full, too_old,
-        purged, corrupt, quarantine_full, quarantine_cleared FROM meta
-      """)
+    let statement = try connection.prepare(StoreCore.readMetaSQL)
     guard try statement.step() else {
       throw SQLiteError(code: 11, operation: "open", message: "no meta row")
     }
     storeID = statement.sixteen(0)
     keys.current = statement.isNull(1) ? nil : statement.unsigned(1)
-    counts.lastSequence = statement.integer(2)
-    counts.base = statement.integer(3)
-    counts.requeued = statement.integer(4)
-    counts.delivered = statement.integer(5)
-    for (offset, reason) in StoreCore.reasonColumns.enumerated() {
-      counts.dropped[reason] = statement.integer(6 + Int32(offset))
-    }
+    counts = StoreCounts(metaRow: statement)
     statement.reset()
   }
-
-  /// In the order of the columns of `meta`.
-  private static let reasonColumns: [DropReason] = [
-    .queueFull, .tooOld, .purged, .corruptFile, .quarantineFull, .quarantineCleared,
-  ]
 
   private func countRows() throws {
     let queued = try connection.prepare(
@@ -121,7 +119,7 @@ final class StoreCore {
     statement.bind(2, counts.base)
     statement.bind(3, counts.requeued)
     statement.bind(4, counts.delivered)
-    for (offset, reason) in StoreCore.reasonColumns.enumerated() {
+    for (offset, reason) in StoreCounts.reasonColumns.enumerated() {
       statement.bind(5 + Int32(offset), counts.dropped[reason] ?? 0)
     }
     try statement.run()
@@ -132,15 +130,18 @@ final class StoreCore {
     logFrames = Int64(connection.framesAfterLastCommit)
   }
 
-  /// What a failure means, remembered.
-  func blocked(by error: any Error) -> StoreBlock {
-    guard let error = error as? SQLiteError else { return note(.ioError) }
+  /// What a failed write means, remembered: later appends do not wait for the same again.
+  func blocked(by error: any Error) -> StoreBlock { note(meaning(of: error)) }
+
+  /// What a failure means. Damage is remembered in any case.
+  func meaning(of error: any Error) -> StoreBlock {
+    guard let error = error as? SQLiteError else { return .ioError }
     switch error.meaning {
-    case .block(let block): return note(block)
-    case .constraint: return note(.ioError)
+    case .block(let block): return block
+    case .constraint: return .ioError
     case .damaged:
       isDamaged = true
-      return note(.notOpen)
+      return .notOpen
     }
   }
 

@@ -18,6 +18,32 @@ struct StoreCounts: Sendable, Equatable {
   /// Uses of a key in quarantine and notes.
   var otherByKey: [UInt64: Int64] = [:]
 
+  /// In the order of the columns of `meta`.
+  static let reasonColumns: [DropReason] = [
+    .queueFull, .tooOld, .purged, .corruptFile, .quarantineFull, .quarantineCleared,
+  ]
+
+  init() {}
+
+  /// From a row that `StoreCore.readMetaSQL` selected.
+  init(metaRow statement: SQLiteStatement) {
+    lastSequence = statement.integer(2)
+    base = statement.integer(3)
+    requeued = statement.integer(4)
+    delivered = statement.integer(5)
+    for (offset, reason) in StoreCounts.reasonColumns.enumerated() {
+      dropped[reason] = statement.integer(6 + Int32(offset))
+    }
+  }
+
+  /// Goes on with a ledger of which only the hint is left; what lay in the file is not counted.
+  mutating func takeOver(_ hint: StoreHint) {
+    base = hint.recorded - lastSequence
+    requeued = 0
+    delivered = hint.delivered
+    for (reason, count) in zip(DropReason.allCases, hint.dropped) { dropped[reason] = count }
+  }
+
   var recorded: Int64 { base + lastSequence - requeued }
 
   var ledger: ConservationLedger {

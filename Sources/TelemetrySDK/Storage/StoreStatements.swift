@@ -18,6 +18,10 @@ struct StoreStatements {
   let noteDelete: SQLiteStatement
   let noteNames: SQLiteStatement
   let setCurrentKey: SQLiteStatement
+  let setStore: SQLiteStatement
+  let firstOfKey: SQLiteStatement
+  let rowsOfKey: SQLiteStatement
+  let reseal: SQLiteStatement
 
   init(_ connection: SQLiteConnection) throws {
     begin = try connection.prepare("BEGIN IMMEDIATE")
@@ -53,5 +57,13 @@ struct StoreStatements {
     noteDelete = try connection.prepare("DELETE FROM notes WHERE name=?1")
     noteNames = try connection.prepare("SELECT name FROM notes ORDER BY name")
     setCurrentKey = try connection.prepare("UPDATE meta SET current_key=?1")
+    setStore = try connection.prepare("UPDATE meta SET store=?1")
+    firstOfKey = try connection.prepare(
+      "SELECT seq FROM events WHERE key=?1 ORDER BY seq LIMIT 1")
+    rowsOfKey = try connection.prepare(
+      """
+      SELECT seq,key,account,rid,tag,sealed FROM events WHERE key=?1 ORDER BY seq LIMIT ?2
+      """)
+    reseal = try connection.prepare("UPDATE events SET key=?1, sealed=?2 WHERE seq=?3")
   }
 }
