@@ -1,0 +1,80 @@
+import Foundation
+import TelemetrySDK
+
+/// Reads the sealed records in a device's database: evidence that no nonce was used twice.
+///
+/// Works on a copy, so that nothing is recovered or checkpointed in the device's own files. Only
+/// while no database in this process has the folder open.
+package enum SealScan {
+  /// Version, nonce and tag around the ciphertext.
+  private static let versionBytes = 1
+  private static let nonceBytes = 12
+  /// More records than a full queue holds.
+  private static let maxRecords = 500_000
+  /// Tables with sealed records: key, sealed bytes.
+  private static let queries = [
+    "SELECT key, sealed FROM events", "SELECT key, sealed FROM quarantine",
+    "SELECT detail_key, detail FROM quarantine WHERE detail IS NOT NULL",
+    "SELECT key, sealed FROM notes",
+  ]
+
+  /// Sightings in every `.sqlite` file of the folder. What cannot be read (a damaged file) is left
+  /// out: the checker needs sightings, it does not need all of them.
+  package static func run(folder: String) -> [SealSighting] {
+    var sightings: [SealSighting] = []
+    guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
+    let databases = walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".sqlite") }.sorted()
+    for database in databases {
+      sightings += read(folder + "/" + database, room: maxRecords - sightings.count)
+    }
+    return sightings
+  }
+
+  private static func read(_ path: String, room: Int) -> [SealSighting] {
+    let copy = NSTemporaryDirectory() + "seals-\(UUID().uuidString)"
+    defer {
+      // The copy lies in the temporary folder; what cannot be removed is the system's to clear.
+      try? FileManager.default.removeItem(atPath: copy)
+    }
+    do {
+      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
+        try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/db" + suffix)
+      }
+      let connection = try SQLiteConnection(path: copy + "/db", vfs: nil, busyMs: 0)
+      defer { connection.close() }
+      return try queries.flatMap { try sightings(connection, $0, room: room) }
+    } catch {
+      return []
+    }
+  }
+
+  private static func sightings(
+    _ connection: SQLiteConnection, _ query: String, room: Int
+  ) throws -> [SealSighting] {
+    var found: [SealSighting] = []
+    let statement = try connection.prepare(query)
+    while found.count < room, try statement.step() {
+      let sealed = statement.bytes(1)
+      guard sealed.count > versionBytes + nonceBytes else { continue }
+      let nonce = sealed[versionBytes..<versionBytes + nonceBytes]
+      found.append(
+        SealSighting(
+          key: String(statement.unsigned(0), radix: 16), nonce: hex(nonce), digest: digest(sealed)))
+    }
+    statement.reset()
+    return found
+  }
+
+  private static func hex(_ bytes: ArraySlice<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// FNV-1a of the sealed bytes: the authentication tag at their end makes chance collisions the
+  /// only ones that matter.
+  private static func digest(_ bytes: [UInt8]) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Searches every file of a device's folder for recorded content.
+///
+/// Only while no database in this process has the folder open: reading a SQLite file from outside
+/// drops the locks that the same process holds on it.
+package enum SecrecyScan {
+  /// A file larger than this is reported as unreadable: devices keep 20 MB.
+  package static let maxFileBytes: Int64 = 256_000_000
+  /// More findings than anybody reads.
+  package static let maxFindings = 20
+
+  /// - Parameters:
+  ///   - excluding: names of files and folders that are not searched: the file that stands in for
+  ///     the system's Keychain.
+  ///   - baseline: contents of files that were made before anything was recorded. What stands in
+  ///     them, such as the words of the database's schema, is not looked for.
+  package static func run(
+    folder: String, needles: SecrecyNeedles, excluding: Set<String> = [], baseline: [[UInt8]] = []
+  ) -> SecrecyFindings {
+    var findings = SecrecyFindings(files: 0, bytes: 0, needles: 0)
+    var known: Set<[UInt8]> = []
+    let search = SecrecySearch(needles)
+    for content in baseline {
+      search.find(in: content) { _, needle in
+        known.insert(needle.bytes)
+        return true
+      }
+    }
+    findings.needles = needles.count - known.count
+    for file in files(below: folder, excluding: excluding, &findings) {
+      scan(file, folder: folder, search, known, &findings)
+    }
+    return findings
+  }
+
+  private static func scan(
+    _ file: String, folder: String, _ search: SecrecySearch, _ known: Set<[UInt8]>,
+    _ findings: inout SecrecyFindings
+  ) {
+    let bytes: [UInt8]
+    do {
+      let url = URL(fileURLWithPath: folder).appendingPathComponent(file)
+      let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber
+      guard let size, size.int64Value <= maxFileBytes else {
+        findings.unreadable.append("\(file): larger than \(maxFileBytes) bytes")
+        return
+      }
+      bytes = [UInt8](try Data(contentsOf: url))
+    } catch {
+      findings.unreadable.append("\(file): \(error.localizedDescription)")
+      return
+    }
+    findings.files += 1
+    findings.bytes += Int64(bytes.count)
+    var reported: Set<String> = []
+    search.find(in: bytes) { offset, needle in
+      guard findings.found.count < maxFindings else { return false }
+      if !known.contains(needle.bytes), reported.insert(needle.what).inserted {
+        findings.found.append(
+          SecrecyFindings.Finding(file: file, offset: Int64(offset), what: needle.what))
+      }
+      return true
+    }
+  }
+
+  /// All regular files, relative to the folder, in the order of their names.
+  private static func files(
+    below folder: String, excluding: Set<String>, _ findings: inout SecrecyFindings
+  ) -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
+      isFolder.boolValue, let walk = FileManager.default.enumerator(atPath: folder)
+    else {
+      findings.unreadable.append("\(folder): cannot be listed")
+      return []
+    }
+    var files: [String] = []
+    for case let path as String in walk {
+      let parts = path.split(separator: "/").map(String.init)
+      if !excluding.isDisjoint(with: parts) { continue }
+      let type = walk.fileAttributes?[.type] as? FileAttributeType
+      if type == .typeRegular { files.append(path) }
+    }
+    return files.sorted()
+  }
+}

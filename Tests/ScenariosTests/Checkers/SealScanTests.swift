@@ -1,0 +1,55 @@
+import Foundation
+import TelemetrySDK
+import XCTest
+
+@testable import Scenarios
+
+final class SealScanTests: XCTestCase {
+  private var folder = ""
+
+  override func setUpWithError() throws {
+    folder = NSTemporaryDirectory() + "sealscan-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: folder + "/queue", withIntermediateDirectories: true)
+  }
+
+  override func tearDownWithError() throws { try FileManager.default.removeItem(atPath: folder) }
+
+  private func database(_ rows: [(key: UInt64, nonce: UInt8, body: UInt8)]) throws {
+    let path = folder + "/queue/queue.sqlite"
+    let connection = try SQLiteConnection(path: path, vfs: nil, busyMs: 1000)
+    try connection.execute("CREATE TABLE events(key INTEGER, sealed BLOB)")
+    try connection.execute("CREATE TABLE quarantine(key INTEGER, sealed BLOB, detail_key, detail)")
+    try connection.execute("CREATE TABLE notes(key INTEGER, sealed BLOB)")
+    let insert = try connection.prepare("INSERT INTO events VALUES(?, ?)")
+    for row in rows {
+      insert.bind(1, row.key)
+      insert.bind(
+        2, [1] + Array(repeating: row.nonce, count: 12) + Array(repeating: row.body, count: 30))
+      try insert.run()
+    }
+    connection.close()
+  }
+
+  func testScan_whenRecordsLieInADatabase_readsKeyNonceAndDigest() throws {
+    try database([(7, 0xa1, 1), (UInt64.max, 0x02, 2)])
+    let seals = SealScan.run(folder: folder)
+    XCTAssertEqual(seals.map(\.key), ["7", "ffffffffffffffff"])
+    XCTAssertEqual(seals[0].nonce, String(repeating: "a1", count: 12))
+    XCTAssertEqual(seals[1].nonce, String(repeating: "02", count: 12))
+    XCTAssertNotEqual(seals[0].digest, seals[1].digest)
+  }
+
+  func testScan_whenANonceWasUsedTwice_givesTheCheckerItsEvidence() throws {
+    try database([(7, 5, 1), (7, 5, 2)])
+    var maker = HistoryMaker()
+    maker.add(.seals(SealScan.run(folder: folder)))
+    XCTAssertEqual(maker.verdict("nonceReuse").outcome, .fail)
+  }
+
+  func testScan_whenNothingCanBeRead_givesNoSightings() throws {
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: folder + "/broken.sqlite"))
+    XCTAssertEqual(SealScan.run(folder: folder), [])
+    XCTAssertEqual(SealScan.run(folder: folder + "/missing"), [])
+  }
+}
