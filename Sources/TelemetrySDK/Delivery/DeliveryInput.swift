@@ -21,12 +21,14 @@ package enum DeliveryInput: Sendable, Equatable {
   /// The store is open: what it kept, and how much waits in it.
   case storeOpened(gate: GateRecord?, queued: Int)
   case storeBlocked
-  /// Events were committed; bytes of JSON.
-  case recorded(events: Int, bytes: Int)
+  /// Events were committed: how many, their bytes of JSON, the highest sequence number so far.
+  case recorded(events: Int, bytes: Int, lastSequence: Int64)
   /// Events went to the memory buffer because the store takes no writes.
   case writesBlocked
   /// The memory buffer is empty again.
   case writesRecovered
+  /// The store was tended; `more` where it has more to do.
+  case upkeepDone(more: Bool)
 
   // Answers to effects.
   case timerFired(DeliveryTimer, generation: UInt64)
@@ -47,6 +49,13 @@ package struct FlushRequest: Sendable, Equatable {
   package var throughSequence: Int64
   /// True where the host granted background time until the timeout.
   package var grantsTime: Bool
+
+  package init(id: Int, timeoutMs: Int64, throughSequence: Int64, grantsTime: Bool = false) {
+    self.id = id
+    self.timeoutMs = timeoutMs
+    self.throughSequence = throughSequence
+    self.grantsTime = grantsTime
+  }
 }
 
 /// What preparing a batch found.
@@ -64,6 +73,18 @@ package struct BatchSummary: Sendable, Equatable {
   /// Bytes of JSON, envelope included, and of the gzip body.
   package var jsonBytes: Int
   package var wireBytes: Int
+  /// True where more eligible rows wait behind these.
+  package var hasMore: Bool
+
+  package init(
+    account: String, rows: [RowReference], jsonBytes: Int, wireBytes: Int, hasMore: Bool
+  ) {
+    self.account = account
+    self.rows = rows
+    self.jsonBytes = jsonBytes
+    self.wireBytes = wireBytes
+    self.hasMore = hasMore
+  }
 }
 
 /// How a request ended.
@@ -80,16 +101,25 @@ package struct AnswerFacts: Sendable, Equatable {
   package var retryAfter: [String] = []
   /// The answer's `Date`, milliseconds since 1970.
   package var dateMs: Int64?
+  /// The own wall clock when the answer came: for an answer without `Date`.
+  package var receivedMs: Int64 = 0
   /// Ids under `rejected` with their reasons (2xx only).
   package var rejected: [RejectedEvent] = []
   /// The server's words about a refusal, at most 200 bytes.
   package var detail = ""
+
+  package init(status: Int) { self.status = status }
 }
 
 /// An event that the server names as not taken.
 package struct RejectedEvent: Sendable, Equatable {
   package var id: EventID
   package var reason: String
+
+  package init(id: EventID, reason: String) {
+    self.id = id
+    self.reason = reason
+  }
 }
 
 /// The engine's timers; each is set at most once at a time.

@@ -34,9 +34,29 @@ package struct GateRecord: Sendable, Equatable {
   package var sizeLimitBytes: Int?
   package var acceptedSinceSizeLesson = 0
   /// Bodies with a final answer whose rows are still queued.
-  package var finalBodies: [BodyMark] = []
+  package var finalBodies: [FinalBody] = []
+
+  /// A body, and the final status that it was answered with.
+  package struct FinalBody: Sendable, Equatable {
+    package var mark: BodyMark
+    package var status: Int
+
+    package init(mark: BodyMark, status: Int) {
+      self.mark = mark
+      self.status = status
+    }
+  }
 
   package init() {}
+
+  /// True where nothing has changed but the time that is left.
+  func isSame(as other: GateRecord) -> Bool {
+    var copy = self
+    copy.server?.remainingMs = other.server?.remainingMs ?? 0
+    copy.backoff?.remainingMs = other.backoff?.remainingMs ?? 0
+    copy.refusal?.remainingMs = other.refusal?.remainingMs ?? 0
+    return copy == other
+  }
 }
 
 /// Recognises an exact set of events.
@@ -104,7 +124,7 @@ extension GateRecord {
     refusalsInRow = max(0, value["refusalsInRow"]?.intValue ?? 0)
     sizeLimitBytes = value["sizeLimit"]?.intValue
     acceptedSinceSizeLesson = max(0, value["accepted"]?.intValue ?? 0)
-    finalBodies = (value["bodies"]?.arrayValue ?? []).compactMap(BodyMark.init(json:))
+    finalBodies = (value["bodies"]?.arrayValue ?? []).compactMap(FinalBody.init(json:))
   }
 }
 
@@ -124,18 +144,19 @@ extension GateRecord.Pause {
   }
 }
 
-extension BodyMark {
+extension GateRecord.FinalBody {
   fileprivate var json: JSONValue {
     [
-      .number(count), .number(JSONNumber(first)), .number(JSONNumber(last)),
-      .number(JSONNumber(mix)),
+      .number(mark.count), .number(JSONNumber(mark.first)), .number(JSONNumber(mark.last)),
+      .number(JSONNumber(mark.mix)), .number(status),
     ]
   }
 
   fileprivate init?(json: JSONValue) {
     guard let count = json[0]?.intValue, let first = json[1]?.int64Value,
-      let last = json[2]?.int64Value, let mix = json[3]?.numberValue?.uint64
+      let last = json[2]?.int64Value, let mix = json[3]?.numberValue?.uint64,
+      let status = json[4]?.intValue
     else { return nil }
-    self.init(count: count, first: first, last: last, mix: mix)
+    self.init(mark: BodyMark(count: count, first: first, last: last, mix: mix), status: status)
   }
 }

@@ -1,0 +1,60 @@
+/// Callers of `flush`: each is answered exactly once, and as soon as waiting cannot help.
+extension DeliveryEngine {
+  mutating func flushAsked(_ request: FlushRequest, now: Moment) {
+    guard !isShutDown, waiters.count < DeliveryEngine.maxWaiters else {
+      return emit(.resumeWaiter(id: request.id, .cancelled))
+    }
+    let deadline = now.adding(milliseconds: max(0, request.timeoutMs))
+    waiters.append(FlushRequestState(request: request, deadline: deadline))
+    isAtRest = false
+    reopen()
+    trigger()
+    // An explicit wish passes own delays, never the server's.
+    backoff = nil
+    mayProbe = true
+    token.occasion()
+  }
+
+  mutating func resumeWaiters(
+    _ ending: FlushReport.Ending, where isMeant: (FlushRequestState) -> Bool
+  ) {
+    for waiter in waiters where isMeant(waiter) {
+      emit(.resumeWaiter(id: waiter.request.id, ending))
+    }
+    waiters.removeAll(where: isMeant)
+  }
+
+  mutating func settleWaiters(now: Moment) {
+    guard !waiters.isEmpty else { return }
+    let blocker = blocker(now: now)
+    let isIdle = flight == .idle && ahead == .none && token.asking == nil
+    resumeWaiters(isIdle ? ending(blocker) ?? .timedOut : .timedOut) { $0.deadline <= now }
+    guard isIdle else { return }
+    guard let blocker else {
+      if !isWanted { resumeWaiters(.drained) { _ in true } }
+      return
+    }
+    switch blocker {
+    case .storage, .asking: return
+    case .serverGate(let until), .refusals(let until), .backoff(let until):
+      resumeWaiters(ending(blocker) ?? .timedOut) { $0.deadline < until }
+    case .disabled, .suspended, .offline, .token:
+      resumeWaiters(ending(blocker) ?? .timedOut) { _ in true }
+    }
+  }
+
+  private func ending(_ blocker: Blocker?) -> FlushReport.Ending? {
+    switch blocker {
+    case nil, .suspended, .asking: return nil
+    case .disabled: return .disabled
+    case .storage: return .storageUnavailable
+    case .serverGate: return .gatedByServer
+    case .refusals: return .pausedByRefusals
+    case .backoff: return .backingOff
+    case .offline: return .offline
+    case .token: return .waitingForToken
+    }
+  }
+
+  static let maxWaiters = 1_000
+}
