@@ -39,7 +39,7 @@ let package = Package(
       swiftSettings: swiftSettings),
 
     .target(
-      name: "TelemetryTestSupport", dependencies: ["TelemetrySDK", "JSONText"],
+      name: "TelemetryTestSupport", dependencies: ["TelemetrySDK", "JSONText", "CZlib"],
       path: "Tests/TelemetryTestSupport", swiftSettings: swiftSettings),
     .testTarget(
       name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: swiftSettings),

@@ -62,11 +62,23 @@ package struct TelemetryEnvironment: Sendable {
   package var keyStore: any KeyStore
   package var transport: any BatchTransport
   package var executor: any SerialExecutor
+  /// Nil where the platform grants no time in the background.
+  package var assertions: (any BackgroundAssertions)?
+  /// Nil where the platform wakes no app.
+  package var taskScheduling: (any BackgroundTaskScheduling)?
+  /// Whether the store may use threads of its own for checkpoints and syncs. A scripted host says
+  /// no, so that all work happens within its calls.
+  package var storeUsesThreads: Bool
 
   package init(
     clock: any TelemetryClock, random: any RandomSource, keyStore: any KeyStore,
-    transport: any BatchTransport, executor: any SerialExecutor
+    transport: any BatchTransport, executor: any SerialExecutor,
+    assertions: (any BackgroundAssertions)? = nil,
+    taskScheduling: (any BackgroundTaskScheduling)? = nil, storeUsesThreads: Bool = true
   ) {
+    self.assertions = assertions
+    self.taskScheduling = taskScheduling
+    self.storeUsesThreads = storeUsesThreads
     self.clock = clock
     self.random = random
     self.keyStore = keyStore

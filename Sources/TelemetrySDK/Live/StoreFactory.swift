@@ -3,32 +3,29 @@ enum StoreFactory {
   static func make(
     _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
   ) -> any EventStore {
-    var choices = StoreConfiguration(directory: configuration.directory + "/queue")
-    choices.durability = configuration.durability
-    choices.maxBytesOnDisk = Int64(configuration.queueCapBytes)
-    choices.maxQuarantineBytes = Int64(configuration.quarantineCapBytes)
-    choices.walBudgetBytes = Int64(configuration.walBudgetBytes)
-    choices.appendWaitMs = configuration.recordWaitMs
-    choices.sealsPerKey = configuration.keyMaxSeals
-    choices.keyLifetimeMs = configuration.keyMaxAgeMs
-    // A scripted host counts the work that is left: the store then has no threads of its own.
-    choices.usesBackgroundThreads = environment.executor is DispatchExecutor
-    return SQLiteEventStore(
-      configuration: choices, keyStore: environment.keyStore, clock: environment.clock)
+    SQLiteEventStore(
+      configuration: storeConfiguration(configuration, environment),
+      keyStore: environment.keyStore, clock: environment.clock)
+  }
+
+  static func storeConfiguration(
+    _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
+  ) -> StoreConfiguration {
+    var store = StoreConfiguration(directory: configuration.directory + "/queue")
+    store.durability = configuration.durability
+    store.maxBytesOnDisk = Int64(configuration.queueCapBytes)
+    store.walBudgetBytes = Int64(configuration.walBudgetBytes)
+    store.maxQuarantineBytes = Int64(configuration.quarantineCapBytes)
+    store.appendWaitMs = configuration.recordWaitMs
+    store.sealsPerKey = configuration.keyMaxSeals
+    store.keyLifetimeMs = configuration.keyMaxAgeMs
+    store.usesBackgroundThreads = environment.storeUsesThreads
+    return store
   }
 
   static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore {
     FileKeyStore(directory: configuration.directory + "/keys")
   }
-}
-
-/// The keys of a disabled SDK.
-struct NoKeyStore: KeyStore {
-  func keyIDs() throws -> [UInt64] { throw KeyStoreError.unavailable(status: 0) }
-  func load(_ id: UInt64) throws -> [UInt8] { throw KeyStoreError.unavailable(status: 0) }
-  func save(_ id: UInt64, key: [UInt8]) throws { throw KeyStoreError.unavailable(status: 0) }
-  func destroy(_ id: UInt64) throws {}
-  func isProtectedDataAvailable() -> Bool { true }
 }
 
 /// The store of a disabled SDK: takes nothing, has nothing.

@@ -62,4 +62,6 @@ public enum RejectReason: String, Sendable, Hashable, CaseIterable, Error {
   case duplicateID
   /// The memory buffer is full and the store does not take writes.
   case bufferFull
+  /// `purge()` came before the event was written.
+  case purged
 }

@@ -47,9 +47,7 @@ extension Recorder {
     state.withLock { $0.waiters[eventID] = completion }
     switch record(type: type, payload: payload, identity: identity) {
     case .buffered(_, .syncPending):
-      store.whenSynced { [self] block in
-        resume([eventID], with: block == nil ? .durable(eventID) : .rejected(.bufferFull))
-      }
+      resumeWhenSynced([eventID])
     case .buffered: break  // The shell resumes it when the buffer is written.
     case let receipt: resume([eventID], with: receipt)
     }
@@ -61,5 +59,143 @@ extension Recorder {
       ids.compactMap { id in state.waiters.removeValue(forKey: id).map { (id, $0) } }
     }
     for (id, waiter) in waiting { waiter(receipt ?? .durable(id)) }
+  }
+}
+
+// MARK: - For the shell, on its executor
+
+extension Recorder {
+  /// What the status shows of the recorder.
+  struct Picture {
+    var buffered: Int
+    var bufferedBytes: Int
+    var committedSinceCount: Int
+    var rejected: [RejectReason: Int]
+    var sessionID: String?
+  }
+
+  func picture() -> Picture {
+    state.withLock { state in
+      Picture(
+        buffered: state.buffer.count, bufferedBytes: state.buffer.bytes,
+        committedSinceCount: state.committedSinceCount, rejected: state.rejected,
+        sessionID: state.session.id)
+    }
+  }
+
+  var lastSequence: Int64 { state.withLock { $0.lastSequence } }
+
+  var account: String? { state.withLock { $0.account } }
+
+  /// The store is about to be counted: what is committed from now on is not in that count.
+  func countStartsAnew() { state.withLock { $0.committedSinceCount = 0 } }
+
+  func takeNews() -> RecordedNews {
+    state.withLock { state in
+      var news = state.news
+      news.lastSequence = state.lastSequence
+      state.news = RecordedNews()
+      state.newsIsAnnounced = false
+      return news
+    }
+  }
+
+  /// The session and the account go on as the store kept them.
+  func restore(session: SessionRecord?, account: String) {
+    let now = environment.clock.now()
+    let bootID = environment.clock.bootID()
+    let started = state.withLock { state -> String? in
+      if state.account == nil { state.account = account }
+      let isNew = state.session.restore(session, now: now, bootID: bootID, fresh: freshSession)
+      return isNew ? state.session.id : nil
+    }
+    if let started { diagnostics.emit(.sessionStarted(started)) }
+  }
+
+  func sessionRecord(now: Moment) -> SessionRecord? {
+    let bootID = environment.clock.bootID()
+    return state.withLock { $0.session.record(now: now, bootID: bootID) }
+  }
+
+  /// The oldest buffered events, ready for the store; nil where there are none.
+  func bufferedEvents(limit: Int) -> [NewEvent]? {
+    state.withLock { state in
+      guard !state.buffer.isEmpty, let session = state.session.id else { return nil }
+      return state.buffer.head(limit).map {
+        $0.finished(session: session, account: state.account ?? "")
+      }
+    }
+  }
+
+  /// The store took a prefix of these, the oldest buffered events.
+  func wrote(_ events: [NewEvent], _ outcomes: [AppendOutcome]) {
+    var written: [EventID] = []
+    var pending: [EventID] = []
+    var duplicates: [EventID] = []
+    state.withLock { state in
+      for (event, outcome) in zip(events, outcomes) {
+        switch outcome {
+        case .durable(let sequence), .syncPending(let sequence):
+          state.lastSequence = max(state.lastSequence, sequence)
+          state.news.events += 1
+          state.news.bytes += event.json.count
+          state.committedSinceCount += 1
+          if case .durable = outcome { written.append(event.id) } else { pending.append(event.id) }
+        case .duplicate:
+          state.rejected[.duplicateID, default: 0] += 1
+          duplicates.append(event.id)
+        case .blocked: continue
+        }
+      }
+      state.buffer.removeFirst(written.count + pending.count + duplicates.count)
+    }
+    for _ in duplicates { diagnostics.emit(.rejected(.duplicateID)) }
+    resume(duplicates, with: .rejected(.duplicateID))
+    resume(written, with: nil)
+    if !pending.isEmpty { resumeWhenSynced(pending) }
+    if !written.isEmpty || !pending.isEmpty { announce() }
+  }
+
+  private func resumeWhenSynced(_ ids: [EventID]) {
+    let isAwaited = state.withLock { state in ids.contains { state.waiters[$0] != nil } }
+    guard isAwaited else { return }
+    store.whenSynced { [self] block in
+      // Not on the medium, but committed: the waiter is told the truth.
+      for id in ids {
+        resume([id], with: block == nil ? .durable(id) : .buffered(id, .syncPending))
+      }
+    }
+  }
+
+  /// The store takes nothing: all callers buffer until `endDetour`.
+  func blocked(_ reason: BufferReason) { state.withLock { $0.detour = reason } }
+
+  /// Straight to the store again, where nothing is buffered. True where there was a detour.
+  func endDetour() -> Bool {
+    state.withLock { state in
+      guard state.buffer.isEmpty, state.session.id != nil else { return false }
+      defer { state.detour = nil }
+      return state.detour != nil && state.detour != .notOpen
+    }
+  }
+
+  /// `purge()`: what is in memory goes too.
+  func clearBuffer() {
+    let ids = state.withLock { state -> [EventID] in
+      let ids = state.buffer.removeAll().map(\.id)
+      state.rejected[.purged, default: 0] += ids.count
+      return ids
+    }
+    if !ids.isEmpty {
+      diagnostics.emit(.dropped(count: ids.count, reason: DropReason.purged.rawValue))
+    }
+    resume(ids, with: .rejected(.purged))
+  }
+
+  /// `shutdown()`: nobody will write any more.
+  func abandonWaiters() {
+    let (ids, lost) = state.withLock { ($0.waiters.keys.map { $0 }, $0.buffer.count) }
+    if lost > 0 { diagnostics.emit(.dropped(count: lost, reason: "shutDownWhileBlocked")) }
+    resume(ids, with: .rejected(.shutDown))
   }
 }

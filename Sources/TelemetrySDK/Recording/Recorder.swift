@@ -160,7 +160,7 @@ package final class Recorder: Sendable {
     if isFirst { onNews.withLock { $0 }?() }
   }
 
-  private func announce() {
+  func announce() {
     let isFirst = state.withLock { state -> Bool in
       defer { state.newsIsAnnounced = true }
       return !state.newsIsAnnounced
@@ -182,6 +182,8 @@ struct RecordedNews: Sendable, Equatable {
   var bytes = 0
   /// Events that went to the memory buffer.
   var buffered = 0
+  /// The highest sequence number of this process.
+  var lastSequence: Int64 = 0
 }
 
 extension BufferReason {

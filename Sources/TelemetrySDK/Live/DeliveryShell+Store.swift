@@ -1,0 +1,213 @@
+/// What the shell does with the store: opening, the memory buffer, settling, notes, the end.
+extension DeliveryShell {
+  func openStore() {
+    guard !isClosed else { return }
+    if let block = store.open() {
+      recorder.blocked(BufferReason(block))
+      return receive(.storeBlocked)
+    }
+    isOpen = true
+    finishPurges()
+    if rotationIsWanted { rotateKey() }
+    let gate = loadNotes()
+    writeBuffer()
+    refreshSnapshot()
+    let queued = Int(clamping: published.withLock { $0.snapshot.ledger.queued })
+    diagnostics.emit(.opened(queued: queued))
+    receive(.storeOpened(gate: gate, queued: queued))
+  }
+
+  /// Session, account and gate as the store kept them.
+  private func loadNotes() -> GateRecord? {
+    guard !hasLoadedNotes else { return nil }
+    hasLoadedNotes = true
+    let account = store.note(DeliveryShell.accountNote).map { String(decoding: $0, as: UTF8.self) }
+    recorder.restore(
+      session: store.note(SessionRecord.noteKey).flatMap(SessionRecord.init(_:)),
+      account: account ?? "")
+    noteSession()
+    return store.note(GateRecord.noteKey).flatMap(GateRecord.init(_:))
+  }
+
+  func note(_ key: String, _ value: [UInt8]?) {
+    if let block = store.setNote(key, value) {
+      // Not remembered: said, and written again with the next change.
+      diagnostics.emit(.storageBlocked(BufferReason(block)))
+    }
+  }
+
+  func noteSession() {
+    let now = environment.clock.now()
+    guard let record = recorder.sessionRecord(now: now) else { return }
+    lastSessionNote = now
+    note(SessionRecord.noteKey, record.bytes)
+  }
+
+  // MARK: The memory buffer
+
+  func takeNews() {
+    let news = recorder.takeNews()
+    if news.events > 0 {
+      receive(
+        .recorded(events: news.events, bytes: news.bytes, lastSequence: news.lastSequence))
+    }
+    if news.buffered > 0, isOpen, !isClosed { writeBuffer() }
+  }
+
+  /// Writes the memory buffer, oldest first, until it is empty or the store blocks again.
+  func writeBuffer() {
+    guard isOpen else { return }
+    var wasBlocked = false
+    while !wasBlocked, let events = recorder.bufferedEvents(limit: DeliveryShell.bufferChunk) {
+      let outcomes = store.append(batch: events)
+      var blocked: BufferReason?
+      if case .blocked(let block) = outcomes.last { blocked = BufferReason(block) }
+      recorder.wrote(events, outcomes)
+      if let blocked {
+        wasBlocked = true
+        recorder.blocked(blocked)
+      } else if outcomes.isEmpty {
+        // A store that answers nothing would keep this loop for ever.
+        wasBlocked = true
+      }
+    }
+    if wasBlocked {
+      receive(.writesBlocked)
+    } else {
+      if recorder.endDetour() { diagnostics.emit(.storageRecovered) }
+      receive(.writesRecovered)
+    }
+  }
+
+  // MARK: Settling
+
+  /// Deletes and quarantines. False where the store is blocked: called again then, and does only
+  /// what is left.
+  func settle(_ batch: UInt64, _ settlement: Settlement) -> Bool {
+    guard var body = bodies[batch] else { return true }
+    body.gzip = []
+    let complete: Bool
+    switch settlement {
+    case .delivered(let rejected): complete = deliver(&body, rejected)
+    case .quarantine(let reason):
+      complete = store.quarantine(body.rows, reason: reason) == nil
+    }
+    bodies[batch] = complete ? nil : body
+    if complete { refreshSnapshot() }
+    return complete
+  }
+
+  private func deliver(_ body: inout PreparedBody, _ rejected: [RejectedEvent]) -> Bool {
+    var reasons: [EventID: String] = [:]
+    for event in rejected where reasons[event.id] == nil { reasons[event.id] = event.reason }
+    let delivered = body.rows.filter { reasons[$0.id] == nil }
+    if !body.isDeleted {
+      guard delivered.isEmpty || store.deleteDelivered(delivered) == nil else { return false }
+      body.isDeleted = true
+      if !delivered.isEmpty { diagnostics.emit(.delivered(count: delivered.count)) }
+    }
+    let refused = body.rows.filter { reasons[$0.id] != nil }
+    let groups = Dictionary(grouping: refused) { reasons[$0.id] ?? "" }
+      .sorted { $0.key < $1.key }
+    for (reason, rows) in groups.dropFirst(body.reasonsDone) {
+      guard store.quarantine(rows, reason: .rejectedByServer(reason: reason)) == nil else {
+        return false
+      }
+      body.reasonsDone += 1
+    }
+    return true
+  }
+
+  // MARK: Upkeep and suspension
+
+  func tend() {
+    let more = store.maintain()
+    let now = environment.clock.now()
+    if let last = lastSessionNote,
+      now.milliseconds(since: last) >= DeliveryShell.sessionNoteIntervalMs
+    {
+      noteSession()
+    }
+    refreshSnapshot()
+    receive(.upkeepDone(more: more))
+  }
+
+  func sync() {
+    noteSession()
+    if let block = store.sync(), block != .suspended, block != .notOpen {
+      diagnostics.emit(.storageBlocked(BufferReason(block)))
+    }
+  }
+
+  func suspendStore() {
+    recorder.blocked(.suspended)
+    store.suspend()
+    isOpen = false
+  }
+
+  func resumeStore() {
+    if let block = store.resume() {
+      recorder.blocked(BufferReason(block))
+      return receive(.storeBlocked)
+    }
+    isOpen = true
+    finishPurges()
+    writeBuffer()
+  }
+
+  // MARK: Wishes of the app
+
+  func rotateKey() {
+    rotationIsWanted = store.rotateKey() != nil
+  }
+
+  func purge(_ completion: (@Sendable () -> Void)?) {
+    guard !isClosed, !isDisabled else {
+      completion?()
+      return
+    }
+    recorder.clearBuffer()
+    purgesWanted.append(completion ?? {})
+    // A closed file is opened for it; one that does not open is purged when it does.
+    if !isOpen, store.resume() == nil { isOpen = true }
+    finishPurges()
+  }
+
+  private func finishPurges() {
+    guard !purgesWanted.isEmpty, store.purge() == nil else { return }
+    let completions = purgesWanted
+    purgesWanted = []
+    for batch in bodies.keys.sorted() { bodies[batch]?.rows = [] }
+    receive(.purged)
+    recorder.newSession()
+    noteSession()
+    note(DeliveryShell.accountNote, recorder.account.map { Array($0.utf8) })
+    refreshSnapshot()
+    for completion in completions { completion() }
+  }
+
+  func shutDown(_ completion: (@Sendable () -> Void)?) {
+    guard !isClosed else {
+      completion?()
+      return
+    }
+    receive(.shutDown)
+    if !isDisabled {
+      // Nothing may stay in memory only, also where the files are closed just now.
+      if !isOpen, store.resume() == nil { isOpen = true }
+      writeBuffer()
+      noteSession()
+      _ = store.sync()
+      refreshSnapshot()
+      store.close()
+    }
+    isClosed = true
+    isOpen = false
+    recorder.abandonWaiters()
+    publish()
+    completion?()
+  }
+
+  static let bufferChunk = 100
+  static let sessionNoteIntervalMs: Int64 = 60_000
+}
