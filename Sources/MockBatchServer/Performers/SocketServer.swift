@@ -67,6 +67,9 @@ package final class SocketServer: @unchecked Sendable {
   /// The first endpoint's port; constant after `start`.
   private(set) var boundPort = 0
 
+  /// Connections closed at once because no descriptor was left.
+  package var droppedForDescriptors: Int { counters.access { $0.dropped } }
+
   /// What metrics show.
   package var currentCounters: Counters { counters.access { $0 } }
 
@@ -85,6 +88,7 @@ package final class SocketServer: @unchecked Sendable {
     } catch {
       for entry in listeners { entry.listener.close() }
       listeners = []
+      loop.abandon()
       throw error
     }
     boundPort = ports.first ?? 0
@@ -114,8 +118,8 @@ package final class SocketServer: @unchecked Sendable {
         guard let wanted = SocketAddress(host: address.host, port: port) else { continue }
         do {
           made.append(
-            try Listener(address: wanted, loop: loop) { [unowned self] socket, peer in
-              accept(socket, peer, endpoint)
+            try Listener(address: wanted, loop: loop) { [unowned self] accepted in
+              take(accepted, endpoint)
             })
         } catch let error as SocketError where !made.isEmpty && error.meansNoSuchAddress {
           // A host without IPv6 still has the other loopback address.
@@ -189,6 +193,18 @@ package final class SocketServer: @unchecked Sendable {
   }
 
   // MARK: Connections (loop's thread)
+
+  private func take(_ accepted: Listener.Event, _ endpoint: Endpoint) {
+    switch accepted {
+    case .connection(let socket, let peer): accept(socket, peer, endpoint)
+    case .dropped: counters.access { $0.dropped += 1 }
+    case .exhausted:
+      _ = clock.schedule(atNs: clock.nowNs &+ SocketServer.sweepNs) { [weak self] in
+        guard let self else { return }
+        loop.post { self.listeners.forEach { $0.listener.resume() } }
+      }
+    }
+  }
 
   private func accept(_ socket: Socket, _ peer: SocketAddress, _ endpoint: Endpoint) {
     let id = nextConnection

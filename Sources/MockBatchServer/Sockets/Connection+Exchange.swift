@@ -88,13 +88,14 @@ extension Connection {
     switch finish {
     case .keepAlive:
       settleBody()
-      endExchange(.completed)
       guard !context.closes else {
+        endExchange(.completed)
         finishClosing()
         return false
       }
       phase = .reading
       setDeadline(after: server.limits.idleTimeoutNs)
+      endExchange(.completed)
       return true
     case .close:
       endExchange(.completed)

@@ -40,6 +40,9 @@ final class EventLoop: @unchecked Sendable {
 
   deinit { scratch.deallocate() }
 
+  /// Ends a loop whose thread was never started; later posts are refused.
+  func abandon() { finish() }
+
   /// Starts the thread.
   func start() {
     let thread = Thread { [self] in
@@ -108,6 +111,8 @@ final class EventLoop: @unchecked Sendable {
       return jobs.queue
     }
     for job in left { job() }
+    poller.close()
+    identity.forget()
     over.signal()
   }
 
@@ -157,6 +162,8 @@ private final class ThreadIdentity: Sendable {
     let current = Thread.current
     thread.access { $0 = current }
   }
+  /// Lets the thread go, which holds the loop.
+  func forget() { thread.access { $0 = nil } }
   var isCurrent: Bool {
     let current = Thread.current
     return thread.access { $0 === current }

@@ -3,11 +3,18 @@
 ///
 /// Belongs to the loop's thread.
 final class Listener: PollTarget {
+  /// What a listener tells.
+  enum Event {
+    case connection(Socket, SocketAddress)
+    /// A connection was closed at once because no descriptor was left for it.
+    case dropped
+    /// Nothing can be accepted for now: call `resume` in a while.
+    case exhausted
+  }
+
   /// The address with its real port.
   let address: SocketAddress
   private(set) var state = ListenerState.refuse
-  /// Connections dropped because no descriptor was left.
-  private(set) var droppedForDescriptors = 0
 
   private let companion: Socket
   private var listening: Socket?
@@ -15,7 +22,7 @@ final class Listener: PollTarget {
   private var reserve: Socket?
   private var isPaused = false
   private unowned let loop: EventLoop
-  private let accepted: (Socket, SocketAddress) -> Void
+  private let handler: (Event) -> Void
 
   private static let backlog: Int32 = 4_096
   /// Accepted per wake-up, so that a flood of connects does not starve open connections.
@@ -24,7 +31,7 @@ final class Listener: PollTarget {
   /// Binds; nobody is accepted before `set(.accept)`.
   init(
     address wanted: SocketAddress, loop: EventLoop,
-    accepted: @escaping (Socket, SocketAddress) -> Void
+    handler: @escaping (Event) -> Void
   ) throws {
     companion = try Socket.bound(to: wanted)
     guard let bound = SocketAddress(host: wanted.host, port: companion.localPort) else {
@@ -32,7 +39,7 @@ final class Listener: PollTarget {
     }
     address = bound
     self.loop = loop
-    self.accepted = accepted
+    self.handler = handler
   }
 
   /// Changes what happens to new connects.
@@ -75,7 +82,7 @@ final class Listener: PollTarget {
     for _ in 0..<Listener.maxAcceptsPerWake {
       guard !isPaused, let listening else { return }
       switch listening.acceptOne() {
-      case .socket(let socket, let peer): accepted(socket, peer)
+      case .socket(let socket, let peer): handler(.connection(socket, peer))
       case .nothing: return
       case .noDescriptors: shedOne(listening)
       }
@@ -89,10 +96,13 @@ final class Listener: PollTarget {
     reserve = nil
     if case .socket(let socket, _) = listening.acceptOne() {
       socket.reset()
-      droppedForDescriptors += 1
+      handler(.dropped)
     }
     reserve = Socket.reserve()
-    if reserve == nil { pause() }
+    if reserve == nil {
+      pause()
+      handler(.exhausted)
+    }
   }
 
   private func openedListener() throws -> Socket {

@@ -101,6 +101,12 @@ struct Readiness: OptionSet {
       }
     }
 
+    /// Gives the descriptors back; nothing may be called after it.
+    func close() {
+      epoll.close()
+      wakeUp.close()
+    }
+
     /// Ends the present or next `wait`. Any thread.
     func wake() {
       var one: UInt64 = 1
@@ -162,6 +168,12 @@ struct Readiness: OptionSet {
         if entry.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { readiness.insert(.broken) }
         body(token, readiness)
       }
+    }
+
+    /// Gives the descriptors back; nothing may be called after it.
+    func close() {
+      reading.close()
+      writing.close()
     }
 
     /// Ends the present or next `wait`. Any thread.

@@ -9,7 +9,9 @@ import XCTest
 
 /// A client that writes and reads plain bytes and sees exactly how a connection ends. Blocking,
 /// with a generous guard whose expiry is a failure.
-final class RawClient {
+///
+/// Guard: one thread at a time uses it.
+final class RawClient: @unchecked Sendable {
   /// How reading came to its end.
   enum End: Equatable {
     case endOfFile
@@ -83,6 +85,27 @@ final class RawClient {
   }
 
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// A socket that is not connected yet, for tests that run out of descriptors.
+  static func bareSocket() -> Int32 {
+    #if canImport(Glibc)
+      return socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      return socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+  }
+
+  static func connectBare(_ descriptor: Int32, port: Int) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
 
   /// Closes with an RST.
   func reset() {

@@ -41,6 +41,7 @@ final class ScriptedHandler: ExchangeHandler {
 
   func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan {
     log.access { $0.opened += 1 }
+    changed.signal()
     return plan
   }
 
@@ -60,6 +61,9 @@ final class ScriptedHandler: ExchangeHandler {
   }
 
   func steps(_ head: HTTPRequest, _ body: SuppliedBody?) -> [ExchangeStep] { answer(head, body) }
+
+  /// Waits until a body has come in.
+  func waitForBody(count: Int = 1) -> Bool { wait { $0.bodies.count >= count } }
 
   /// Waits until the log satisfies `condition`; false when the guard expires.
   func wait(until condition: (Log) -> Bool) -> Bool {
@@ -89,6 +93,7 @@ private final class ScriptedExchange: Exchange {
 
   func supply(_ body: SuppliedBody) {
     handler.log.access { $0.bodies.append(body) }
+    handler.changed.signal()
     let following = handler.steps(head, body)
     steps.access { $0 = following }
   }

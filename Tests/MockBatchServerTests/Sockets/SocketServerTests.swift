@@ -150,6 +150,7 @@ final class SocketServerTests: XCTestCase {
       client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       XCTAssertEqual(try client.readResponse().status, 200)
     }
+    XCTAssertTrue(handler.wait { $0.endings.count == 200 })
     XCTAssertEqual(servers[0].currentCounters.open, 200)
     clock.advance(toNs: 76_000_000_000)
     for client in clients { XCTAssertEqual(client.readToEnd().end, .endOfFile) }
