@@ -143,16 +143,15 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       request: id, connection: entry.context.connection,
       incarnation: entry.request.headers[BatchEngine.incarnationHeader] ?? "",
       wallMs: engine.clock.wallMs, dedupWindowNs: plan.contract.rules.dedupWindowNs,
-      rejectsConflicts: plan.contract.rules.rejectsConflicts)
+      rejectsConflicts: plan.contract.rules.rejectsConflicts,
+      wantsOutcomes: engine.hub.isActive)
     do {
       let answer = try prepared.commit(spec, origin)
       committed = answer
       guard spec != .none else { return }
       entry.commit = answer.result
-      report(
-        .committed(
-          stored: answer.result.stored, duplicates: answer.result.duplicates,
-          conflicting: answer.result.conflicting))
+      report(answer.result.event)
+      entry.commit?.outcomes = []
     } catch {
       problem = Problem(.ledgerFailed, "\(error)")
       if let problem { note(problem) }
@@ -195,7 +194,10 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     isAnswered = true
     entry.response = response
     engine.journal.update(entry)
-    report(.responded(status: response.status, retryAfter: response.headers["retry-after"]))
+    report(
+      .responded(
+        status: response.status, retryAfter: response.headers["retry-after"],
+        date: response.headers["date"]))
   }
 
   private func faulty(
@@ -259,5 +261,16 @@ extension ExchangeEnding {
     case .incompleteRequest(let reason): return "incomplete request: \(reason)"
     case .serverStopped: return "server stopped"
     }
+  }
+}
+
+extension CommitResult {
+  /// The event that tells what became of each event.
+  fileprivate var event: EngineEvent.Kind {
+    func ids(_ wanted: CommitOutcome) -> [String] {
+      outcomes.filter { $0.outcome == wanted }.map(\.key.text)
+    }
+    return .committed(
+      stored: ids(.stored), duplicates: ids(.duplicate), conflicting: ids(.conflicting))
   }
 }

@@ -20,12 +20,13 @@ public struct EngineEvent: Sendable, Hashable {
     case gateChanged(name: String, isOpen: Bool)
     /// The request waits for a moment of the engine's clock.
     case delayed(untilNs: Int64)
-    /// The ledger took events of the request.
-    case committed(stored: Int, duplicates: Int, conflicting: Int)
+    /// The ledger took events of the request: ids stored as new, known before, and known with
+    /// other content.
+    case committed(stored: [String], duplicates: [String], conflicting: [String])
     /// The contract refused the request or some of its events: the problem's type.
     case invalid(reason: String)
-    /// An answer's first byte is about to be sent.
-    case responded(status: Int, retryAfter: String?)
+    /// An answer's first byte is about to be sent; with the texts of its Retry-After and Date.
+    case responded(status: Int, retryAfter: String?, date: String?)
     /// The exchange is over.
     case finished(bytesSent: Int, ending: String)
     /// The plan's timeline moved the listener.

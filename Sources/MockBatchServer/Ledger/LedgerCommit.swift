@@ -6,10 +6,13 @@ package struct CommitOrigin: Sendable {
   package var wallMs: Int64
   package var dedupWindowNs: Int64
   package var rejectsConflicts: Bool
+  /// Whether somebody wants to know what became of each event.
+  package var wantsOutcomes: Bool
 
   package init(
     request: Int, connection: Int, incarnation: String = "", wallMs: Int64,
-    dedupWindowNs: Int64 = 30 * 86_400_000_000_000, rejectsConflicts: Bool = false
+    dedupWindowNs: Int64 = 30 * 86_400_000_000_000, rejectsConflicts: Bool = false,
+    wantsOutcomes: Bool = false
   ) {
     self.request = request
     self.connection = connection
@@ -17,17 +20,28 @@ package struct CommitOrigin: Sendable {
     self.wallMs = wallMs
     self.dedupWindowNs = dedupWindowNs
     self.rejectsConflicts = rejectsConflicts
+    self.wantsOutcomes = wantsOutcomes
   }
 }
 
+/// What became of one event in a commit.
+package enum CommitOutcome: Sendable, Hashable {
+  case stored
+  case duplicate
+  /// Known with other content.
+  case conflicting
+}
+
 /// What became of a batch's events.
-package struct CommitResult: Sendable, Hashable {
+package struct CommitResult: Sendable {
   package var stored = 0
   package var duplicatesWithin = 0
   package var duplicatesAcross = 0
   package var conflicting = 0
   /// Events that were rejected for their content.
   package var rejectedConflicts: [EventKey] = []
+  /// What became of each event; empty unless asked for.
+  package var outcomes: [(key: EventKey, outcome: CommitOutcome)] = []
   package var duplicates: Int { duplicatesWithin + duplicatesAcross }
 }
 
@@ -102,17 +116,25 @@ private struct RunningCommit {
   mutating func take(
     _ event: DecodedBatch.Event, _ incarnation: UInt32, _ table: inout LedgerTable
   ) {
-    guard let index = table.find(event.key) else {
+    let outcome: CommitOutcome
+    if let index = table.find(event.key) {
+      if keepsUndo {
+        before.append((index, table[index]))
+        touched.append(index)
+      }
+      outcome = meetAgain(event, &table[index])
+    } else {
       if keepsUndo { touched.append(table.count) }
       table.append(newSlot(event, incarnation))
-      result.stored += 1
-      return
+      outcome = .stored
     }
-    if keepsUndo {
-      before.append((index, table[index]))
-      touched.append(index)
-    }
-    var slot = table[index]
+    if outcome == .stored { result.stored += 1 }
+    if origin.wantsOutcomes { result.outcomes.append((event.key, outcome)) }
+  }
+
+  private mutating func meetAgain(
+    _ event: DecodedBatch.Event, _ slot: inout LedgerTable.Slot
+  ) -> CommitOutcome {
     let isWithin = slot.lastRequest == request
     let ageNs = (origin.wallMs - slot.firstSeenMs).multipliedReportingOverflow(by: 1_000_000)
     let isForgotten =
@@ -125,23 +147,21 @@ private struct RunningCommit {
       slot.timesStored += 1
       slot.firstSeenMs = origin.wallMs
       slot.content = event.content
-      result.stored += 1
-    } else if slot.content != event.content {
+      return .stored
+    }
+    let isConflict = slot.content != event.content
+    if isConflict {
       slot.conflicts += 1
       result.conflicting += 1
-      if origin.rejectsConflicts {
-        result.rejectedConflicts.append(event.key)
-      } else if isWithin {
-        result.duplicatesWithin += 1
-      } else {
-        result.duplicatesAcross += 1
-      }
+    }
+    if isConflict, origin.rejectsConflicts {
+      result.rejectedConflicts.append(event.key)
     } else if isWithin {
       result.duplicatesWithin += 1
     } else {
       result.duplicatesAcross += 1
     }
-    table[index] = slot
+    return isConflict ? .conflicting : .duplicate
   }
 
   private func newSlot(_ event: DecodedBatch.Event, _ incarnation: UInt32) -> LedgerTable.Slot {

@@ -1,0 +1,99 @@
+import JSONText
+
+/// The endpoints under `/__admin`, on a listener of their own and beside the contract's.
+package final class AdminHandler: ExchangeHandler {
+  /// Who may call, and what the host of the server does when asked.
+  package struct Settings: Sendable {
+    /// Required beyond loopback; nil: none is asked for.
+    package var token: String?
+    /// Whether only loopback addresses listen.
+    package var isLoopback = true
+    /// Names that `Host` may have besides loopback ones and addresses.
+    package var hosts: [String] = []
+    /// Called once when a client asks for the end; must not block.
+    package var shutdown: @Sendable () -> Void = {}
+    /// Further members of `health`, such as URLs.
+    package var facts: @Sendable () -> JSONObject = { [:] }
+
+    package init() {}
+  }
+
+  package static let prefix = "/__admin"
+  let engine: BatchEngine
+  let settings: Settings
+  private let guardian: AdminGuardian
+
+  package init(engine: BatchEngine, settings: Settings = Settings()) {
+    self.engine = engine
+    self.settings = settings
+    guardian = AdminGuardian(settings: settings)
+  }
+
+  package func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan { .open }
+  package func connectionClosed(_ connection: Int) {}
+  package func refused(
+    _ bytes: [UInt8], status: Int, reason: String, context: RequestContext
+  ) {}
+
+  package func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
+    AdminExchange(handler: self, head: head)
+  }
+
+  /// Answers a complete call.
+  func respond(to request: HTTPRequest) -> AdminResult {
+    do {
+      let path = String(request.path.dropFirst(AdminHandler.prefix.count))
+      if path == "/session" {
+        return .response(try guardian.openSession(request))
+      }
+      try guardian.admit(request)
+      let matching = AdminEndpoints.all.compactMap { endpoint in
+        endpoint.parameter(of: path).map { (endpoint, $0) }
+      }
+      guard !matching.isEmpty else { throw AdminProblem(404, "no endpoint has this path") }
+      let method = request.method == "HEAD" ? "GET" : request.method
+      guard let (endpoint, parameter) = matching.first(where: { $0.0.method == method }) else {
+        var problem = AdminProblem(405, "the endpoint does not take this method")
+        problem.allow = matching.map(\.0.method).sorted()
+        throw problem
+      }
+      return try endpoint.perform(AdminCall(request: request, parameter: parameter), self)
+    } catch let problem as AdminProblem {
+      return .response(problem.response)
+    } catch let error as FaultPlanError {
+      var problem = AdminProblem(400, error.messageWithSuggestion, position: error.position)
+      problem.extra = ["pointer": .string(error.pointer)]
+      if let suggestion = error.suggestion { problem.extra["suggestion"] = .string(suggestion) }
+      return .response(problem.response)
+    } catch {
+      return .response(AdminProblem(500, "\(error)").response)
+    }
+  }
+}
+
+/// Splits one listener's requests between the contract and the admin. Connections are the
+/// contract's: its plan shapes them.
+package final class SplitHandler: ExchangeHandler {
+  private let engine: any ExchangeHandler
+  private let admin: AdminHandler
+
+  package init(engine: any ExchangeHandler, admin: AdminHandler) {
+    self.engine = engine
+    self.admin = admin
+  }
+
+  package func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan {
+    engine.connectionOpened(connection, peer: peer)
+  }
+  package func connectionClosed(_ connection: Int) { engine.connectionClosed(connection) }
+  package func refused(
+    _ bytes: [UInt8], status: Int, reason: String, context: RequestContext
+  ) { engine.refused(bytes, status: status, reason: reason, context: context) }
+
+  package func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
+    let path = head.path
+    let isAdmin = path == AdminHandler.prefix || path.hasPrefix(AdminHandler.prefix + "/")
+    return isAdmin
+      ? admin.begin(head, context: context) : engine.begin(head, context: context)
+  }
+}
