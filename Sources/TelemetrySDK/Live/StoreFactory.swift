@@ -1,6 +1,6 @@
 /// Makes the queue's store and the keys' place from the configuration.
-enum StoreFactory {
-  static func make(
+package enum StoreFactory {
+  package static func make(
     _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
   ) -> any EventStore {
     SQLiteEventStore(
@@ -23,7 +23,7 @@ enum StoreFactory {
     return store
   }
 
-  static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore {
+  package static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore {
     FileKeyStore(directory: configuration.directory + "/keys")
   }
 }

@@ -1,0 +1,157 @@
+import TelemetrySDK
+
+/// What the store did with which events: for the life stories of a run.
+enum StoreSighting: Sendable {
+  case becameDurable([EventID])
+  case acknowledged([EventID])
+  case erased([EventID])
+  case quarantined([EventID], reason: String)
+}
+
+/// The SDK's store, with somebody looking on and a disk that can be made to fail.
+///
+/// Thread safe as the store behind it; `disk` is guarded.
+final class ObservedStore: EventStore {
+  let inner: any EventStore
+  private let disk: Guarded<DiskState>
+  private let pendingSync = Guarded<[EventID]>([])
+  private let onSighting: @Sendable (StoreSighting) -> Void
+
+  init(
+    _ inner: any EventStore, disk: DiskState,
+    onSighting: @escaping @Sendable (StoreSighting) -> Void
+  ) {
+    self.inner = inner
+    self.disk = Guarded(disk)
+    self.onSighting = onSighting
+  }
+
+  func setDisk(_ state: DiskState) { disk.withLock { $0 = state } }
+
+  /// What keeps every write from happening, if anything does.
+  private var obstacle: StoreBlock? {
+    switch disk.withLock({ $0 }) {
+    case .ok, .corrupt: return nil
+    case .full: return .diskFull
+    case .locked: return .locked
+    }
+  }
+
+  var onEvent: (@Sendable (StoreEvent) -> Void)? {
+    get { inner.onEvent }
+    set { inner.onEvent = newValue }
+  }
+
+  func open() -> StoreBlock? {
+    // A full disk opens; locked files do not.
+    if disk.withLock({ $0 }) == .locked { return .locked }
+    return inner.open()
+  }
+
+  func append(_ event: NewEvent) -> AppendOutcome {
+    if let obstacle { return .blocked(obstacle) }
+    let outcome = inner.append(event)
+    if case .syncPending = outcome { pendingSync.withLock { $0.append(event.id) } }
+    return outcome
+  }
+
+  func append(batch events: [NewEvent]) -> [AppendOutcome] {
+    if let obstacle { return [.blocked(obstacle)] }
+    let outcomes = inner.append(batch: events)
+    var durable: [EventID] = []
+    for (event, outcome) in zip(events, outcomes) {
+      switch outcome {
+      case .durable: durable.append(event.id)
+      case .syncPending: pendingSync.withLock { $0.append(event.id) }
+      case .duplicate, .blocked: continue
+      }
+    }
+    if !durable.isEmpty { onSighting(.becameDurable(durable)) }
+    return outcomes
+  }
+
+  private func synced(_ block: StoreBlock?) {
+    guard block == nil else { return }
+    let ids = pendingSync.withLock { pending -> [EventID] in
+      defer { pending = [] }
+      return pending
+    }
+    if !ids.isEmpty { onSighting(.becameDurable(ids)) }
+  }
+
+  func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
+    inner.whenSynced { [weak self] block in
+      self?.synced(block)
+      callback(block)
+    }
+  }
+
+  func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
+    if disk.withLock({ $0 }) == .locked { return ReadBatch(blocked: .locked) }
+    return inner.readBatch(account: account, bounds: bounds)
+  }
+
+  func markInFlight(_ rows: [RowReference]) { inner.markInFlight(rows) }
+  func clearInFlight(_ rows: [RowReference]) { inner.clearInFlight(rows) }
+
+  func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
+    onSighting(.acknowledged(rows.map(\.id)))
+    if let obstacle { return obstacle }
+    let block = inner.deleteDelivered(rows)
+    if block == nil { onSighting(.erased(rows.map(\.id))) }
+    return block
+  }
+
+  func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? {
+    if let obstacle { return obstacle }
+    let block = inner.quarantine(rows, reason: reason)
+    if block == nil {
+      onSighting(.quarantined(rows.map(\.id), reason: ObservedStore.name(reason)))
+    }
+    return block
+  }
+
+  static func name(_ reason: QuarantineReason) -> String {
+    switch reason {
+    case .unreadable: return "unreadable"
+    case .refused(let status, _): return "refused \(status)"
+    case .rejectedByServer: return "rejectedByServer"
+    case .tooLarge: return "tooLarge"
+    }
+  }
+
+  func dropAll(account: String?) -> StoreBlock? { obstacle ?? inner.dropAll(account: account) }
+  func quarantinedEvents(limit: Int) -> [QuarantinedEvent] {
+    inner.quarantinedEvents(limit: limit)
+  }
+  func requeueQuarantined() -> Int { obstacle == nil ? inner.requeueQuarantined() : 0 }
+  func clearQuarantine() -> Int { obstacle == nil ? inner.clearQuarantine() : 0 }
+  func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {
+    guard obstacle == nil else { return }
+    inner.enforceAge(confirmedNowMs: confirmedNowMs, maxAgeMs: maxAgeMs)
+  }
+  func setNote(_ key: String, _ value: [UInt8]?) -> StoreBlock? {
+    obstacle ?? inner.setNote(key, value)
+  }
+  func note(_ key: String) -> [UInt8]? { inner.note(key) }
+  func snapshot() -> StoreSnapshot {
+    var snapshot = inner.snapshot()
+    snapshot.blocked = obstacle ?? snapshot.blocked
+    return snapshot
+  }
+  func accounts() -> [String] { inner.accounts() }
+  func rotateKey() -> StoreBlock? { obstacle ?? inner.rotateKey() }
+  func purge() -> StoreBlock? { obstacle ?? inner.purge() }
+  func maintain() -> Bool { obstacle == nil && inner.maintain() }
+  func sync() -> StoreBlock? {
+    let block = obstacle ?? inner.sync()
+    synced(block)
+    return block
+  }
+  func suspend() { inner.suspend() }
+  func resume() -> StoreBlock? {
+    if disk.withLock({ $0 }) == .locked { return .locked }
+    return inner.resume()
+  }
+  func close() { inner.close() }
+}
