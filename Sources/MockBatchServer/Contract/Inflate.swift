@@ -135,14 +135,16 @@ final class Inflater {
 }
 
 /// Inflaters at rest. A body takes one, or a new one where all are at work.
-final class InflaterPool: Sendable {
+package final class InflaterPool: Sendable {
+  package init() {}
+
   /// Guard: an inflater is in the pool or with exactly one body.
   private struct Lent: @unchecked Sendable { let inflater: Inflater }
   private let resting = Guarded<[Lent]>([])
   /// Kept at rest; one is about 40 KB.
   private static let maxResting = 16
 
-  func gunzip(_ body: [UInt8], maxBytes: Int, maxRatio: Int) throws -> [UInt8] {
+  package func gunzip(_ body: [UInt8], maxBytes: Int, maxRatio: Int) throws -> [UInt8] {
     let lent = resting.access { $0.popLast() } ?? Lent(inflater: Inflater())
     defer {
       resting.access { if $0.count < InflaterPool.maxResting { $0.append(lent) } }
