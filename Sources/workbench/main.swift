@@ -1,1 +1,15 @@
-print("workbench")
+import Scenarios
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
+case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
+case "validate": exit(ValidateCommand.run(arguments: Array(arguments.dropFirst())))
+default: exit(UsageCommand.run(arguments: arguments))
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// Finds and reads scripts; every mistake of every file is reported before anything runs.
+enum ScriptLoader {
+  /// Scripts of one run at most.
+  static let maxFiles = 10_000
+
+  struct Loaded {
+    var scenarios: [Scenario] = []
+    /// Rendered mistakes, one text a file.
+    var mistakes: [String] = []
+    var files = 0
+  }
+
+  /// Throws `UsageError` where a path is missing or unreadable.
+  static func load(_ paths: [String]) throws -> Loaded {
+    var loaded = Loaded()
+    var names: [String: String] = [:]
+    for file in try files(in: paths) {
+      loaded.files += 1
+      guard let data = FileManager.default.contents(atPath: file) else {
+        throw UsageError("\(file): cannot be read")
+      }
+      do {
+        let variants = try ScenarioParser.parse(file: file, bytes: [UInt8](data))
+        if let name = variants.first?.name {
+          if let other = names[name] {
+            loaded.mistakes.append(
+              "\(file):1:1: the name \"\(name)\" is taken by \(other)\n")
+            continue
+          }
+          names[name] = file
+        }
+        loaded.scenarios += variants
+      } catch let errors as ScriptErrors {
+        loaded.mistakes.append(errors.rendered)
+      }
+    }
+    return loaded
+  }
+
+  private static func files(in paths: [String]) throws -> [String] {
+    var files: [String] = []
+    for path in paths {
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        throw UsageError("\(path): no such file or folder")
+      }
+      if !isFolder.boolValue {
+        files.append(path)
+        continue
+      }
+      let found = try scripts(below: path)
+      guard !found.isEmpty else { throw UsageError("\(path): no scenario scripts in it") }
+      files += found
+    }
+    guard files.count <= maxFiles else {
+      throw UsageError("\(files.count) scripts, at most \(maxFiles) run at once")
+    }
+    return files
+  }
+
+  /// Every `.json` file below, but for schemas and whatever lies in a folder named `data`.
+  private static func scripts(below folder: String) throws -> [String] {
+    guard let walker = FileManager.default.enumerator(atPath: folder),
+      FileManager.default.isReadableFile(atPath: folder)
+    else { throw UsageError("\(folder): cannot be read") }
+    var found: [String] = []
+    for case let name as String in walker {
+      let parts = name.split(separator: "/")
+      guard name.hasSuffix(".json"), !name.hasSuffix(".schema.json"),
+        !parts.dropLast().contains("data")
+      else { continue }
+      found.append((folder.hasSuffix("/") ? folder : folder + "/") + name)
+    }
+    return found.sorted()
+  }
+}

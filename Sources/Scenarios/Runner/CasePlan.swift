@@ -1,0 +1,65 @@
+import JSONText
+import MockBatchServer
+
+/// The fault plan of a case, and what a history says about it.
+enum CasePlan {
+  /// The plan with the case's seed. Throws `ScriptErrors` with the script's positions.
+  static func plan(of scenario: Scenario, seed: UInt64) throws -> FaultPlan {
+    guard let text = scenario.plan else {
+      var plan = FaultPlan()
+      plan.seed = seed
+      return plan
+    }
+    do {
+      let document = try JSONDocument(parsing: text.bytes)
+      var plan = try FaultPlan(reading: document.root, pointer: "/server", isEmbedded: true)
+      plan.seed = seed
+      return plan
+    } catch let error as FaultPlanError {
+      throw ScriptErrors(
+        errors: [
+          ScriptError(
+            file: scenario.file, position: error.position, message: error.message,
+            hint: error.suggestion.map { "did you mean \"\($0)\"?" })
+        ], source: text.bytes)
+    }
+  }
+
+  /// Why the lane cannot express the plan; nil where it can.
+  static func obstacle(to plan: FaultPlan, in lane: LaneName) -> String? {
+    do {
+      try plan.check(for: lane == .socket ? .socketServer : .urlProtocol)
+      return nil
+    } catch { return "\(error)" }
+  }
+}
+
+enum CaseHeader {
+  static func make(_ scenario: Scenario, _ settings: CaseSettings) -> HistoryHeader {
+    // A plan with mistakes was refused before anything runs.
+    let plan = try? CasePlan.plan(of: scenario, seed: settings.seed)
+    var triggers: [Int] = []
+    var hasStorageTriggers = false
+    for step in scenario.timeline {
+      guard case .when(let trigger) = step.moment else { continue }
+      triggers.append(step.index)
+      if case .storage = trigger { hasStorageTriggers = true }
+    }
+    let lines = SourceLines(file: scenario.file)
+    return HistoryHeader(
+      scenario: scenario.title, about: scenario.about, file: scenario.file,
+      lane: settings.lane.rawValue, seed: settings.seed, replay: settings.replay,
+      acceptsNone: scenario.acceptsNone, hasStorageTriggers: hasStorageTriggers,
+      plannedRules: plan?.rules.map(\.id) ?? [], plannedTriggers: triggers,
+      dedupWindowNs: plan?.contract.dedupWindowNs,
+      expectations: scenario.expect.map { expected($0, lines) })
+  }
+
+  static func expected(_ expectation: Expectation, _ lines: SourceLines) -> ExpectedLine {
+    ExpectedLine(
+      key: expectation.key,
+      value: String(decoding: JSONWriter.bytes(expectation.value), as: UTF8.self),
+      line: expectation.position.line, column: expectation.position.column,
+      source: lines.line(expectation.position.line))
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import JSONText
+import MockBatchServer
+
+/// After the last step: heal, drain, look closely.
+extension CaseRunner {
+  /// Everything is made well, then the queue has its time to get empty.
+  func drain() throws {
+    isDraining = true
+    history.append(.note("everything is healed; the queue drains"))
+    try rig?.heal(gates: PlanGates.names(in: scenario.plan))
+    rig?.handler.setPortal(nil)
+    try healPhone()
+    let (limit, overflow) = clock.nowNs.addingReportingOverflow(scenario.drainWithinNs)
+    let deadline = overflow ? Int64.max : limit
+    var isEmpty = false
+    var spins = 0
+    while true {
+      isEmpty = try isDrained()
+      guard !isEmpty, let moment = nextMoment(), moment <= deadline else { break }
+      spins = moment == clock.nowNs ? spins + 1 : 0
+      guard spins < CaseRunner.maxRoundsAtOneMoment, remainingSeconds > 0 else {
+        throw RunnerFailure("the queue does not drain and time does not pass")
+      }
+      try advance(toNs: moment)
+      if link == nil { try startDevice() }
+    }
+    history.append(.drained(isEmpty))
+  }
+
+  private func isDrained() throws -> Bool {
+    guard link != nil else { return false }
+    let books = try readBooks()
+    return books.queued == 0 && books.buffered == 0 && books.inFlight == 0
+  }
+
+  private func healPhone() throws {
+    phone.network = .wifi
+    phone.lowPower = false
+    phone.disk = .ok
+    phone.keyAvailable = true
+    phone.foreground = true
+    restartAtNs = nil
+    history.append(.condition(name: "network", value: "wifi"))
+    guard link != nil else { return try startDevice() }
+    do {
+      _ = try call("disk", ["state": "ok"])
+      _ = try call("keyAvailable", ["on": true])
+      _ = try call("power", ["on": false])
+      _ = try call("path", ["state": "wifi"])
+      _ = try call("app", ["on": true])
+      try settle()
+    } catch is DeviceGone {
+      try settle()
+      try startDevice()
+    }
+  }
+
+  /// Reads books and ledger, ends the device, searches its files.
+  func finish() throws {
+    if link == nil && !scenario.drainSkipped { try startDevice() }
+    if link != nil {
+      try readBooks()
+      history.append(.measured(bytes: FolderSize.bytes(of: phone.folder)))
+      try killDevice(how: "closed")
+    }
+    if let ledger = rig?.engine.ledger {
+      history.append(
+        .held(
+          ledger.entries().map {
+            Holding(id: $0.id, stored: $0.timesStored, seen: $0.timesSeen)
+          }))
+    }
+    try lookForSecrets()
+  }
+}
+
+/// Bytes of files.
+enum FolderSize {
+  static func bytes(of folder: String) -> Int64 {
+    var total: Int64 = 0
+    guard let walker = FileManager.default.enumerator(atPath: folder) else { return 0 }
+    for case let name as String in walker {
+      // A file that vanished between listing and asking has no size any more.
+      let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
+      total += (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    }
+    return total
+  }
+}

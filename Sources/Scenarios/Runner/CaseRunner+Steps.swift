@@ -1,0 +1,166 @@
+import Foundation
+import JSONText
+import MockBatchServer
+
+/// What each step does.
+extension CaseRunner {
+  func run(_ step: Step) throws {
+    history.append(.step(index: step.index, what: StepWords.words(step.action)))
+    do {
+      try carryOut(step)
+      try settle()
+    } catch is DeviceGone {
+      try settle()
+    }
+  }
+
+  private func carryOut(_ step: Step) throws {
+    switch step.action {
+    case .record(let record): try begin(record, step: step.index)
+    case .kill(let restart): try die(restartAfterNs: restart, powerLoss: false)
+    case .reboot(let restart): try die(restartAfterNs: restart, powerLoss: true)
+    case .restart: if link == nil { try startDevice() }
+    case .network(let state, let redirects): try setNetwork(state, redirects: redirects)
+    case .serverToken(let accept, let account, let expire):
+      setTokens(accept: accept, account: account, expire: expire)
+    case .serverRestart:
+      history.append(.condition(name: "server", value: "restarted"))
+      rig?.restart()
+    case .gate(let name, let open): _ = rig?.engine.setGate(name, isOpen: open)
+    case .expect(let expectations): try judge(expectations)
+    default: try changePhone(step.action)
+    }
+  }
+
+  /// Judges the run so far.
+  private func judge(_ expectations: [Expectation]) throws {
+    if link != nil { try readBooks() }
+    let lines = SourceLines(file: scenario.file)
+    checks += Checkers.judge(
+      history.history, expecting: expectations.map { CaseHeader.expected($0, lines) })
+  }
+
+  private func die(restartAfterNs: Int64?, powerLoss: Bool) throws {
+    try killDevice(how: powerLoss ? "reboot" : "SIGKILL")
+    if powerLoss {
+      boots += 1
+      phone.boot = "boot-\(boots)"
+      // Uptime starts anew; 1 ns keeps a boot at the very start apart from none.
+      phone.bootNs = max(1, clock.nowNs + (restartAfterNs ?? 0))
+    }
+    if let restartAfterNs {
+      let (time, overflow) = clock.nowNs.addingReportingOverflow(restartAfterNs)
+      restartAtNs = overflow ? nil : time
+    }
+  }
+
+  private func setNetwork(_ state: NetworkState, redirects: Bool) throws {
+    phone.network = state
+    history.append(.condition(name: "network", value: state.rawValue))
+    rig?.handler.setPortal(state == .captive ? (redirects ? .redirect : .page) : nil)
+    try tell("path", ["state": .string(state.rawValue)])
+  }
+
+  private func setTokens(accept: String?, account: String, expire: String?) {
+    if let expire {
+      tokens.removeAll { $0.value == expire }
+      // An empty list would accept every token; one that nobody has keeps it a list.
+      if tokens.isEmpty { tokens.append(ContractRules.Token(value: "\u{1}none")) }
+      history.append(.condition(name: "serverToken", value: "\(expire) expired"))
+    }
+    if let accept {
+      tokens.append(ContractRules.Token(value: accept, account: account))
+      history.append(.condition(name: "serverToken", value: "\(accept) accepted"))
+    }
+    rig?.engine.setTokens(tokens)
+    tellAccounts()
+  }
+
+  /// Changes of the phone: remembered for the next start, told to a living device.
+  private func changePhone(_ action: StepAction) throws {
+    switch action {
+    case .app(let foreground):
+      phone.foreground = foreground
+      history.append(.condition(name: "app", value: foreground ? "foreground" : "background"))
+      try tell("app", ["on": .bool(foreground)])
+    case .backgroundTask(let granted): try tell("backgroundTask", ["on": .bool(granted)])
+    case .flush(let timeout):
+      try tell("flush", ["timeoutMs": .number(JSONNumber(timeout / 1_000_000))])
+    case .deviceToken(let token):
+      phone.token = token
+      history.append(
+        .condition(name: "token", value: "\(token.value ?? "none") \(token.account)"))
+      try tell(
+        "token",
+        [
+          "value": token.value.map { .string($0) } ?? .null, "account": .string(token.account),
+          "notify": .bool(token.notify),
+        ])
+    case .lowPower(let on):
+      phone.lowPower = on
+      history.append(.condition(name: "lowPower", value: on ? "on" : "off"))
+      try tell("power", ["on": .bool(on)])
+    case .wallJump(let ns):
+      let (offset, overflow) = phone.wallOffsetNs.addingReportingOverflow(ns)
+      phone.wallOffsetNs = overflow ? phone.wallOffsetNs : offset
+      history.append(
+        .condition(name: "wall", value: Quantity.text(durationNs: phone.wallOffsetNs)))
+      try tell("wall", ["offset": .number(JSONNumber(phone.wallOffsetNs))])
+    case .disk(let state): try setDisk(state)
+    case .key(let change): try changeKey(change)
+    case .newSession: try tell("session", [:])
+    case .consent(let given): try tell("consent", ["on": .bool(given)])
+    case .purge: try tell("purge", [:])
+    case .quarantine(let requeue): try tell("quarantine", ["requeue": .bool(requeue)])
+    default: return
+    }
+  }
+
+  private func tell(_ command: String, _ arguments: JSONObject) throws {
+    if link != nil { _ = try call(command, arguments) }
+  }
+
+  private func setDisk(_ state: DiskState) throws {
+    history.append(.condition(name: "disk", value: state.rawValue))
+    guard state != .corrupt else {
+      try DiskDamage.damage(folder: phone.folder)
+      return
+    }
+    phone.disk = state
+    try tell("disk", ["state": .string(state.rawValue)])
+  }
+
+  private func changeKey(_ change: KeyChange) throws {
+    history.append(.condition(name: "key", value: change.rawValue))
+    switch change {
+    case .rotate: try tell("rotate", [:])
+    case .lost: try tell("keyLost", [:])
+    case .unavailable, .available:
+      phone.keyAvailable = change == .available
+      try tell("keyAvailable", ["on": .bool(phone.keyAvailable)])
+    }
+  }
+}
+
+/// Damages a database as a dying flash chip does.
+enum DiskDamage {
+  /// Bytes overwritten at the start of the largest file.
+  private static let damagedBytes = 4_096
+
+  /// The largest file of the folder is the database.
+  static func damage(folder: String) throws {
+    let manager = FileManager.default
+    var largest: (path: String, size: Int)?
+    for name in try manager.contentsOfDirectory(atPath: folder) {
+      let path = folder + "/" + name
+      let size = try manager.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+      if name.hasSuffix("-wal") || name.hasSuffix("-shm") { continue }
+      if size > largest?.size ?? 0 { largest = (path, size) }
+    }
+    guard let largest, let handle = FileHandle(forWritingAtPath: largest.path) else {
+      throw RunnerFailure("no database to damage in \(folder)")
+    }
+    handle.write(Data(repeating: 0xa5, count: min(damagedBytes, largest.size)))
+    handle.closeFile()
+  }
+}

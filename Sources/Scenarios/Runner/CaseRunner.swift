@@ -1,0 +1,168 @@
+import Foundation
+import JSONText
+import MockBatchServer
+
+/// What one run of a scenario in a lane gave.
+struct CaseOutcome: Sendable {
+  var history: History
+  /// Verdicts of expectations in the middle of the timeline.
+  var checks: [CheckResult]
+  /// Why the runner could not finish; nil where it could.
+  var failure: String?
+  /// Where device folder and log lie.
+  var folder: String
+  var realSeconds: Double
+}
+
+/// Everything a case needs beyond the scenario.
+struct CaseSettings: Sendable {
+  var lane: LaneName
+  var seed: UInt64
+  /// An empty folder of the case's own.
+  var folder: String
+  /// The workbench itself, which hosts devices.
+  var executable: String
+  /// Real seconds for the whole case; reaching it is the runner's failure, not the device's.
+  var timeoutSeconds = 60.0
+  /// The command that repeats the case.
+  var replay = ""
+}
+
+/// Runs one scenario in one lane: moves the clock, carries out steps, writes the history.
+///
+/// One thread owns it. Time moves only when the device has no runnable work and every request it
+/// waits for is parked on the server's side.
+final class CaseRunner {
+  /// Rounds without progress of time after which the device is said to spin.
+  static let maxRoundsAtOneMoment = 20_000
+
+  let scenario: Scenario
+  let settings: CaseSettings
+  let clock = RunnerClock()
+  let mailbox = Mailbox()
+  let history: HistoryRecorder
+  let triggers: TriggerBoard
+  let witness: ServerWitness
+  var rig: ServerRig?
+  var phone = DeviceSetup()
+  var tokens: [ContractRules.Token] = []
+
+  // The device's present life.
+  var link: (any DeviceLink)?
+  var lastNumber: Int64 = 0
+  var replies: [Int64: JSONValue] = [:]
+  var idle: DeviceIdle?
+  var streamEnded = false
+  var brokenReason: String?
+  var isExpectedToDie = false
+  var lastIncarnation = 0
+  var boots = 1
+  var abandonedFolders: [String] = []
+
+  // The script's progress.
+  var nextStep = 0
+  var generators: [Generator] = []
+  var restartAtNs: Int64?
+  var firedSteps: [Int] = []
+  var recorded: Int64 = 0
+  var serial = 0
+  var needles = SecrecyNeedles()
+  var deadlineSeconds = 0.0
+  var isDraining = false
+  var checks: [CheckResult] = []
+
+  init(_ scenario: Scenario, _ settings: CaseSettings) {
+    self.scenario = scenario
+    self.settings = settings
+    let clock = self.clock
+    history = HistoryRecorder(
+      header: CaseHeader.make(scenario, settings), nowNs: { clock.nowNs })
+    triggers = TriggerBoard(steps: scenario.timeline, mailbox: mailbox)
+    witness = ServerWitness(history: history, triggers: triggers)
+  }
+
+  func run() -> CaseOutcome {
+    let start = ProcessInfo.processInfo.systemUptime
+    deadlineSeconds = start + settings.timeoutSeconds
+    var failure: String?
+    do {
+      try prepare()
+      try startDevice()
+      try runTimeline()
+      if !scenario.drainSkipped { try drain() }
+      try finish()
+    } catch {
+      failure = "\(error)"
+      history.append(.note("the runner failed: \(error)"))
+    }
+    tearDown()
+    return CaseOutcome(
+      history: history.history, checks: checks, failure: failure, folder: settings.folder,
+      realSeconds: ProcessInfo.processInfo.systemUptime - start)
+  }
+
+  private func prepare() throws {
+    let plan = try CasePlan.plan(of: scenario, seed: settings.seed)
+    tokens = plan.contract.tokens
+    let witness = self.witness
+    let rig = try ServerRig(
+      lane: settings.lane, plan: plan, clock: clock, mailbox: mailbox,
+      onEvent: { witness.engine($0) }, onSighting: { witness.sighted($0) })
+    self.rig = rig
+    witness.setLedger(rig.engine.ledger)
+    tellAccounts()
+    phone.seed = settings.seed
+    phone.settings = scenario.device
+    phone.token = scenario.device.token
+    phone.endpoint = rig.endpoint
+    phone.folder = settings.folder + "/device"
+    try FileManager.default.createDirectory(
+      atPath: phone.folder, withIntermediateDirectories: true)
+    history.append(.condition(name: "network", value: phone.network.rawValue))
+    history.append(.condition(name: "app", value: "foreground"))
+  }
+
+  func tellAccounts() {
+    var accounts: [String: String] = [:]
+    for token in tokens { accounts[token.value] = token.account ?? "" }
+    witness.setAccounts(accounts)
+  }
+
+  private func tearDown() {
+    if let link {
+      isExpectedToDie = true
+      link.kill()
+      _ = link.bury()
+    }
+    triggers.setLink(nil)
+    rig?.stop()
+  }
+
+  /// Whole seconds of real time that are left; reaching zero fails the case.
+  var remainingSeconds: Double { deadlineSeconds - ProcessInfo.processInfo.systemUptime }
+
+  // MARK: The clock
+
+  /// The next moment at which anything is due.
+  func nextMoment() -> Int64? {
+    var moments: [Int64] = []
+    if let step = nextTimedStep { moments.append(step) }
+    moments += generators.map(\.nextNs)
+    if let restartAtNs { moments.append(restartAtNs) }
+    if link != nil, let due = idle?.nextDueNs { moments.append(due) }
+    if let due = clock.nextDueNs { moments.append(due) }
+    return moments.min().map { max($0, clock.nowNs) }
+  }
+
+  /// Moves server and device to that moment and waits until both have come to rest.
+  func advance(toNs target: Int64) throws {
+    clock.advance(toNs: target)
+    guard link != nil else { return try settle() }
+    do {
+      _ = try call("advance", ["to": .number(JSONNumber(target))])
+      try settle()
+    } catch is DeviceGone {
+      try settle()
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import JSONText
+import MockBatchServer
+
+/// Turns what passes between device and server into history, and feeds the triggers.
+///
+/// Thread safe: called on the performers' threads.
+final class ServerWitness: Sendable {
+  private struct State {
+    var arrivals: Int64 = 0
+    var ordinals: [Int: Int64] = [:]
+    var bodies: [Int: [String]] = [:]
+    var attempts: [[String]: Int] = [:]
+    var timesSeen: [String: Int] = [:]
+    var accounts: [String: String] = [:]
+    var appliedRules: Set<String> = []
+  }
+  private let state = Guarded(State())
+  private let history: HistoryRecorder
+  private let triggers: TriggerBoard
+  private let ledger = Guarded<Ledger?>(nil)
+
+  init(history: HistoryRecorder, triggers: TriggerBoard) {
+    self.history = history
+    self.triggers = triggers
+  }
+
+  func setLedger(_ ledger: Ledger) { self.ledger.withLock { $0 = ledger } }
+  /// Whose the tokens are, so that arrivals can be told apart by account.
+  func setAccounts(_ accounts: [String: String]) { state.withLock { $0.accounts = accounts } }
+
+  var requests: Int64 { state.withLock { $0.arrivals } }
+
+  // MARK: From the engine
+
+  func engine(_ event: EngineEvent) {
+    switch event.kind {
+    case .requestStarted(let method, let path, _, _):
+      guard method == "POST", path == ServerRig.path else { return }
+      state.withLock { state in
+        state.arrivals += 1
+        state.ordinals[event.request] = state.arrivals
+      }
+    case .phase(let phase):
+      let number = state.withLock { state in
+        phase == .accept ? state.arrivals + 1 : state.ordinals[event.request]
+      }
+      if let number { triggers.phase(phase.rawValue, ofRequest: number) }
+    case .gateHeld(let name):
+      history.append(.note("request \(event.request) is held at the gate \(name)"))
+      triggers.gateReached(name)
+    case .gateChanged(let name, let isOpen):
+      history.append(.condition(name: "gate \(name)", value: isOpen ? "open" : "held"))
+    case .ruleApplied(let rule, let response):
+      history.append(
+        .faultApplied(rule: rule, response: response, what: "", request: event.request))
+    case .faultApplied(let what):
+      history.append(.note("request \(event.request): \(what)"))
+    case .committed: committed(event.request)
+    case .listener(let state):
+      history.append(.condition(name: "listener", value: state.rawValue))
+    case .identified, .delayed, .invalid, .responded, .finished, .planActivated: return
+    }
+  }
+
+  /// Looks into the ledger for what it took from this request.
+  private func committed(_ request: Int) {
+    guard let ledger = ledger.withLock({ $0 }) else { return }
+    let ids = state.withLock { $0.bodies[request] ?? [] }
+    var commit = Commit(stored: [])
+    for id in Set(ids) {
+      guard let entry = ledger.entry(id) else { continue }
+      let before = state.withLock { state -> Int in
+        defer { state.timesSeen[id] = entry.timesSeen }
+        return state.timesSeen[id] ?? 0
+      }
+      // A commit of the first k leaves the rest unseen.
+      guard entry.timesSeen > before else { continue }
+      if entry.conflicts > 0 && before > 0 {
+        commit.conflicting.append(id)
+      } else if before == 0 {
+        commit.stored.append(id)
+      } else {
+        commit.duplicates.append(id)
+      }
+    }
+    commit.stored.sort()
+    commit.duplicates.sort()
+    commit.conflicting.sort()
+    history.append(.committed(request: request, commit))
+  }
+
+  // MARK: From the onlooker
+
+  func sighted(_ sighting: RequestSighting) {
+    // The portal stands before the server: its requests never reached it.
+    guard sighting.request != 0 else {
+      if case .answered(let response) = sighting.kind {
+        history.append(.note("the captive portal answered \(sighting.name): \(response.status)"))
+      }
+      return
+    }
+    switch sighting.kind {
+    case .arrived(let head, let context): arrived(sighting, head, context)
+    case .body(let bytes): identified(sighting.request, bytes)
+    case .answered(let response): answered(sighting.request, response)
+    case .ended(let ending, let how):
+      history.append(
+        .ended(request: sighting.request, how: ServerWitness.name(ending, how)))
+    }
+  }
+
+  private func arrived(
+    _ sighting: RequestSighting, _ head: HTTPRequest, _ context: RequestContext
+  ) {
+    let token = head.headers["Authorization"].map { $0.replacingPrefix("Bearer ") } ?? ""
+    let account = state.withLock { $0.accounts[token] }
+    history.append(
+      .arrived(
+        request: sighting.request,
+        Arrival(
+          method: head.method, path: head.path, connection: context.connection,
+          incarnation: Int(sighting.name.prefix { $0 != "." }) ?? 0, account: account)))
+  }
+
+  private func identified(_ request: Int, _ bytes: [UInt8]) {
+    guard let ids = BatchBody.ids(in: bytes), !ids.isEmpty else { return }
+    let attempt = state.withLock { state -> Int in
+      state.bodies[request] = ids
+      let key = ids.sorted()
+      state.attempts[key, default: 0] += 1
+      return state.attempts[key] ?? 1
+    }
+    history.append(.identified(request: request, attempt: attempt, ids: ids))
+  }
+
+  private func answered(_ request: Int, _ response: HTTPResponse) {
+    history.append(
+      .answered(
+        request: request,
+        Answer(
+          status: response.status, retryAfter: response.headers["Retry-After"],
+          date: response.headers["Date"], contentType: response.headers["Content-Type"],
+          rejected: BatchBody.rejected(in: response.body))))
+  }
+
+  private static func name(_ ending: ExchangeEnding, _ how: String) -> String {
+    switch ending {
+    case .completed: return how
+    case .clientWentAway: return "clientWentAway"
+    case .incompleteRequest(let why): return "incomplete: \(why)"
+    case .serverStopped: return "serverStopped"
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String) -> String {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self
+  }
+}

@@ -1,0 +1,68 @@
+/// The `when` steps that have not fired yet, watched from every thread.
+///
+/// A step that kills does so right here, on the thread that saw its moment: the server is held in
+/// exactly that phase until the device is dead.
+final class TriggerBoard: Sendable {
+  private struct Entry {
+    var step: Int
+    var trigger: Trigger
+    var kills: Bool
+  }
+  private struct State {
+    var entries: [Entry]
+    var link: (any DeviceLink)?
+    var storageCounts: [String: Int64] = [:]
+  }
+  private let state: Guarded<State>
+  private let mailbox: Mailbox
+
+  init(steps: [Step], mailbox: Mailbox) {
+    self.mailbox = mailbox
+    state = Guarded(
+      State(
+        entries: steps.compactMap { step in
+          guard case .when(let trigger) = step.moment else { return nil }
+          var kills = false
+          switch step.action {
+          case .kill, .reboot: kills = true
+          default: break
+          }
+          return Entry(step: step.index, trigger: trigger, kills: kills)
+        }))
+  }
+
+  func setLink(_ link: (any DeviceLink)?) { state.withLock { $0.link = link } }
+
+  /// Events that may still be recorded before a `recorded` trigger; nil without one.
+  func recordsUntilTrigger(from recorded: Int64) -> Int64? {
+    state.withLock { state in
+      state.entries.compactMap { entry -> Int64? in
+        guard case .recorded(let count) = entry.trigger, count > recorded else { return nil }
+        return count - recorded
+      }.min()
+    }
+  }
+
+  func gateReached(_ name: String) { fire { $0 == .gate(name) } }
+  func phase(_ phase: String, ofRequest number: Int64) {
+    fire { $0 == .request(number, phase: phase) }
+  }
+  func recorded(_ count: Int64) {
+    fire {
+      guard case .recorded(let wanted) = $0 else { return false }
+      return wanted <= count
+    }
+  }
+
+  private func fire(_ matches: (Trigger) -> Bool) {
+    let (fired, link) = state.withLock { state -> ([Entry], (any DeviceLink)?) in
+      let fired = state.entries.filter { matches($0.trigger) }
+      state.entries.removeAll { entry in fired.contains { $0.step == entry.step } }
+      return (fired, state.link)
+    }
+    for entry in fired {
+      if entry.kills { link?.kill() }
+      mailbox.put(.triggered(step: entry.step))
+    }
+  }
+}
