@@ -25,7 +25,7 @@ final class WireCheckerTests: XCTestCase {
       "request 2 came at 12s, but request 1 was told to wait until 30s")
   }
 
-  func testRetryAfter_whenADateInAnyForm_isMeasuredAgainstTheAnswersDate() {
+  func testRetryAfter_whenADateInAnyForm_isMeasuredAgainstTheDateHeader() {
     for text in [
       "Mon, 05 Jan 2026 08:00:20 GMT", "Monday, 05-Jan-26 08:00:20 GMT", "Mon Jan  5 08:00:20 2026",
     ] {
