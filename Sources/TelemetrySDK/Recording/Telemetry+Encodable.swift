@@ -10,8 +10,8 @@ extension Telemetry {
   /// are sorted by key.
   ///
   /// Never crashes: a value that throws, or that encodes nothing or twice in one place, is
-  /// `.rejected(.notEncodable)`, one that is nested deeper than `maxPayloadDepth`, or without
-  /// end, `.rejected(.tooDeep)`; `.notEncodable` among the diagnostics says where and why.
+  /// `.rejected(.notEncodable)`, one that is nested deeper than `maxPayloadDepth`, or that
+  /// would use more than 256 KB of stack, `.rejected(.tooDeep)`; `.notEncodable` among the diagnostics says where and why.
   ///
   /// - Parameters:
   ///   - type: What kind of event it is.

@@ -92,6 +92,7 @@ struct EncodingFault: Error, Equatable {
 final class EncodingContext {
   let maxDepth: Int
   private var hops = 0
+  private let stack = StackBudget()
   /// The first fault; stays even where the encoded type catches what was thrown.
   private(set) var fault: EncodingFault?
   private(set) var replaced: [String] = []
@@ -108,7 +109,9 @@ final class EncodingContext {
     hops += 1
     defer { hops -= 1 }
     let path = path()
-    guard hops <= maxDepth + ValueEncoder.extraHops else { throw fail(.tooDeep, at: path) }
+    guard hops <= maxDepth + ValueEncoder.extraHops, !stack.isSpent else {
+      throw fail(.tooDeep, at: path)
+    }
     let slot = Slot()
     try value.encode(
       to: SlotEncoder(slot: slot, codingPath: path, context: self, depth: depth))
