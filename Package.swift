@@ -32,7 +32,8 @@ let package = Package(
       name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", epoll, openSSL],
       swiftSettings: swiftSettings),
     .target(
-      name: "Scenarios", dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText"],
+      name: "Scenarios",
+      dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText", "CZlib", openSSL],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "workbench", dependencies: ["Scenarios", "MockBatchServer"],

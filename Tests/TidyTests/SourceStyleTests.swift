@@ -81,8 +81,14 @@ final class SourceStyleTests: XCTestCase {
       "CSQLite": [
         "TelemetrySDK": "SQLiteConnection.swift", "MockBatchServer": "SQLiteLedgerFile.swift",
       ],
-      "CZlib": ["TelemetrySDK": "Gzip.swift", "MockBatchServer": "Inflate.swift"],
-      "COpenSSL": ["TelemetrySDK": "AESGCM+OpenSSL.swift", "MockBatchServer": "TLS.swift"],
+      "CZlib": [
+        "TelemetrySDK": "Gzip.swift", "MockBatchServer": "Inflate.swift",
+        "Scenarios": "VerifyGzip.swift",
+      ],
+      "COpenSSL": [
+        "TelemetrySDK": "AESGCM+OpenSSL.swift", "MockBatchServer": "TLS.swift",
+        "Scenarios": "VerifyTLS.swift",
+      ],
     ]
     var findings: [String] = []
     for file in try Checkout.files(below: "Sources") {
