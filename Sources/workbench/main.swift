@@ -10,6 +10,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
 case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
+case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))
 case "validate": exit(ValidateCommand.run(arguments: Array(arguments.dropFirst())))
 default: exit(UsageCommand.run(arguments: arguments))
 }
