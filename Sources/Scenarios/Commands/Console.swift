@@ -13,6 +13,19 @@ enum Console {
 
   static var isTerminal: Bool { isatty(1) == 1 }
 
+  /// Colours are for terminals, unless NO_COLOR or TERM say otherwise.
+  static var usesColour: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return isTerminal && environment["NO_COLOR"]?.isEmpty != false && environment["TERM"] != "dumb"
+  }
+
+  /// Columns of the terminal; 80 where it does not say.
+  static var width: Int {
+    var size = winsize()
+    guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
   private static func write(_ descriptor: Int32, _ text: String) {
     let bytes = Array(text.utf8)
     var done = 0
@@ -31,25 +44,31 @@ enum Console {
   }
 }
 
-/// One line that follows the run in a terminal; plain lines for what failed elsewhere.
+/// One line that follows the run in a terminal; a line for each case elsewhere.
 final class Progress: Sendable {
+  private struct State {
+    var hasLine = false
+    var failed = 0
+  }
   private let isTerminal = Console.isTerminal
-  private let lock = Guarded(false)
+  private let report = TerminalReport(usesColour: Console.usesColour)
+  private let state = Guarded(State())
 
   func show(_ result: CaseResult, done: Int, total: Int) {
-    lock.withLock { hasLine in
-      if isTerminal {
-        Console.out(
-          "\r\u{1b}[K[\(done)/\(total)] \(result.title) · \(result.lane.rawValue)", terminator: "")
-        hasLine = true
-      } else if result.exitCode != .pass {
-        Console.out(
-          "[\(done)/\(total)] \(result.verdict) \(result.title) · \(result.lane.rawValue)")
+    state.withLock { state in
+      if result.exitCode != .pass { state.failed += 1 }
+      guard isTerminal else {
+        return Console.out(report.progressLine(CaseReport(result), done: done, of: total))
       }
+      state.hasLine = true
+      Console.out(
+        report.statusLine(
+          running: "\(result.title) (\(result.lane.rawValue))", done: done, of: total,
+          failed: state.failed, width: Console.width), terminator: "")
     }
   }
 
   func end() {
-    lock.withLock { if $0 { Console.out("\r\u{1b}[K", terminator: "") } }
+    state.withLock { if $0.hasLine { Console.out("\r\u{1b}[K", terminator: "") } }
   }
 }

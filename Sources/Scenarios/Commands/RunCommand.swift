@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// `workbench run PATH…`: replays scenarios and says what held.
@@ -38,14 +39,17 @@ package enum RunCommand {
     options.timeoutSeconds = request.timeoutSeconds
     options.outFolder = request.out
     let progress = Progress()
+    let started = DispatchTime.now().uptimeNanoseconds
     let suite = SuiteRunner(cases, options: options) { result, done, total in
       progress.show(result, done: done, total: total)
     }
     let results = try suite.run()
     progress.end()
-    Console.out(ResultTable.text(results), terminator: "")
-    try request.writeReports(results)
-    return ExitCode.worst(of: results.map(\.exitCode))
+    let tookMs = Int64((DispatchTime.now().uptimeNanoseconds - started) / 1_000_000)
+    let report = RunReport(results, tookMs: tookMs)
+    Console.out(TerminalReport(usesColour: Console.usesColour).summary(report), terminator: "")
+    try request.writeReports(report)
+    return ExitCode(rawValue: report.exitCode) ?? .runnerFailed
   }
 }
 
@@ -105,8 +109,14 @@ struct RunRequest {
     json = arguments.value("--json")
   }
 
-  func writeReports(_ results: [CaseResult]) throws {
-    if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
+  func writeReports(_ report: RunReport) throws {
+    if let junit { try ReportFile.write(JUnitReport.text(report), to: junit) }
+    if let json {
+      try ReportFile.write(String(decoding: JSONReport.bytes(report), as: UTF8.self), to: json)
+    }
+    if ProcessInfo.processInfo.environment["GITHUB_ACTIONS"]?.isEmpty == false {
+      for line in GitHubAnnotations.lines(report) { Console.out(line) }
+    }
   }
 }
 
