@@ -58,3 +58,16 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
   ]
 )
+
+// `PACKAGE_PART=sdk` or `=server` leaves the other half out: faster builds while working on one.
+let parts: [String: [String]] = [
+  "sdk": ["MockBatchServer", "Scenarios", "workbench", "Readme", "Tidy", "JSONTextTests"],
+  "server": [
+    "TelemetrySDK", "TelemetryTestSupport", "Scenarios", "workbench", "Readme", "Tidy", "Store",
+    "Crash", "crash", "Storage", "JSONTextTests",
+  ],
+]
+if let part = Context.environment["PACKAGE_PART"], let leftOut = parts[part] {
+  package.targets.removeAll { target in leftOut.contains { target.name.hasPrefix($0) } }
+  package.products.removeAll { product in leftOut.contains { product.name.hasPrefix($0) } }
+}
