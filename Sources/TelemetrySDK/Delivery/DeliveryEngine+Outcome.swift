@@ -42,6 +42,7 @@ extension DeliveryEngine {
 
   private mutating func drained(othersWait: Bool) {
     isWanted = false
+    mayHaveRows = othersWait
     isolation = []
     pendingEvents = 0
     pendingBytes = 0

@@ -2,6 +2,7 @@
 extension DeliveryEngine {
   /// Everything recorded so far is meant to go.
   mutating func trigger() {
+    guard mayHaveRows else { return }
     isWanted = true
     drainThrough = max(drainThrough, lastSequence == 0 ? .max : lastSequence)
   }
@@ -9,6 +10,7 @@ extension DeliveryEngine {
   mutating func recorded(events: Int, bytes: Int, last: Int64, now: Moment) {
     lastSequence = max(lastSequence, last)
     guard events > 0 else { return }
+    mayHaveRows = true
     pendingEvents += events
     pendingBytes += bytes
     pendingSince = pendingSince ?? now
@@ -17,6 +19,15 @@ extension DeliveryEngine {
     let isFull =
       pendingEvents >= policy.batchMaxEvents || pendingBytes >= policy.batchLimitBytes
     if isFull, !lowPower, isForeground { trigger() }
+  }
+
+  mutating func requeued(events: Int, now: Moment) {
+    guard events > 0 else { return }
+    mayHaveRows = true
+    pendingEvents += events
+    pendingSince = pendingSince ?? now
+    trigger()
+    drainThrough = .max
   }
 
   mutating func foreground(now: Moment) {
@@ -66,7 +77,7 @@ extension DeliveryEngine {
   mutating func tokenChanged(now: Moment) {
     token.changed()
     mayProbe = true
-    if pendingSince != nil { trigger() }
+    trigger()
     guard token.asking == nil, hasConsent else { return }
     // A provider that reports a change each time it is asked would else be asked for ever.
     if let last = lastForcedAsk,
@@ -85,6 +96,9 @@ extension DeliveryEngine {
     guard account != current.account else { return }
     account = current.account
     emit(.accountKnown(current.account))
+    // Rows of this account may have waited for it.
+    trigger()
+    drainThrough = .max
     if policy.foreignAccounts == .purge {
       emit(.purgeOthers(keeping: current.account.isEmpty ? [""] : ["", current.account]))
     }
@@ -96,6 +110,7 @@ extension DeliveryEngine {
     isWanted = false
     isolation = []
     finalBodies = []
+    mayHaveRows = false
     pendingEvents = 0
     pendingBytes = 0
     pendingSince = nil
@@ -140,6 +155,7 @@ extension DeliveryEngine {
     if !hasRestored, let gate { restore(gate, now: now) }
     hasRestored = true
     guard queued > 0 else { return }
+    mayHaveRows = true
     pendingSince = pendingSince ?? now
     trigger()
     drainThrough = .max

@@ -30,10 +30,11 @@ extension DeliveryEngine {
     let isIdle = flight == .idle && ahead == .none && token.asking == nil
     resumeWaiters(isIdle ? ending(blocker) ?? .timedOut : .timedOut) { $0.deadline <= now }
     guard isIdle else { return }
-    guard let blocker else {
-      if !isWanted { resumeWaiters(.drained) { _ in true } }
-      return
+    // With the memory buffer unwritten, something recorded before is still here.
+    guard isWanted || storage != .open || writesRetryAt != nil || blocker == .disabled else {
+      return resumeWaiters(.drained) { _ in true }
     }
+    guard let blocker else { return }
     switch blocker {
     case .storage, .asking: return
     case .serverGate(let until), .refusals(let until), .backoff(let until):

@@ -27,6 +27,8 @@ package struct DeliveryEngine: Sendable {
   /// Rows up to here are meant by the trigger.
   var drainThrough: Int64 = 0
   var lastSequence: Int64 = 0
+  /// False where the queue is known to be empty: nothing is read and no token asked for then.
+  var mayHaveRows = false
   /// Events recorded since the queue was last seen empty.
   var pendingEvents = 0
   var pendingBytes = 0
@@ -113,6 +115,7 @@ package struct DeliveryEngine: Sendable {
     case .storeBlocked: storeBlocked(now: now)
     case .recorded(let events, let bytes, let last):
       recorded(events: events, bytes: bytes, last: last, now: now)
+    case .requeued(let events): requeued(events: events, now: now)
     case .writesBlocked: writesBlocked(now: now)
     case .writesRecovered: writesRecovered()
     case .upkeepDone(let more): upkeepDone(more: more, now: now)

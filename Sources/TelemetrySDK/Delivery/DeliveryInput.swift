@@ -23,6 +23,8 @@ package enum DeliveryInput: Sendable, Equatable {
   case storeBlocked
   /// Events were committed: how many, their bytes of JSON, the highest sequence number so far.
   case recorded(events: Int, bytes: Int, lastSequence: Int64)
+  /// Rows came back into the queue from the quarantine.
+  case requeued(events: Int)
   /// Events went to the memory buffer because the store takes no writes.
   case writesBlocked
   /// The memory buffer is empty again.

@@ -22,7 +22,7 @@ extension DeliveryShell {
     receive(
       .flushAsked(
         FlushRequest(
-          id: id, timeoutMs: timeoutMs, throughSequence: recorder.lastSequence,
+          id: id, timeoutMs: timeoutMs, throughSequence: recorder.flushThrough,
           grantsTime: grantsTime)))
   }
 

@@ -8,7 +8,7 @@ enum EventEncoder {
   /// The event up to and including its payload. The session follows with `finish`, because right
   /// after start it is not known yet.
   static func head(
-    id: EventID, wallMs: Int64, type: String, payload: JSONObject, defaults: JSONObject
+    id: EventID, wallMs: Int64, type: String, payload: JSONObject
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(512)
@@ -19,11 +19,7 @@ enum EventEncoder {
     bytes.append(contentsOf: #"","type":"#.utf8)
     JSONWriter.appendString(type, to: &bytes)
     bytes.append(contentsOf: #","payload":"#.utf8)
-    if defaults.isEmpty {
-      JSONWriter.append(.object(payload), to: &bytes)
-    } else {
-      JSONWriter.append(.object(merging(payload, defaults)), to: &bytes)
-    }
+    JSONWriter.append(.object(payload), to: &bytes)
     return bytes
   }
 
@@ -46,31 +42,19 @@ enum EventEncoder {
   }
 
   /// True where arrays and objects are nested deeper than `limit`, the payload itself being the
-  /// first level. Walks with a list instead of recursion: any depth is safe on any stack.
+  /// first level. Goes no deeper than the limit, so any payload is safe on a small stack.
   static func isDeeper(_ payload: JSONObject, than limit: Int) -> Bool {
-    var level: [JSONValue] = payload.map { $0.value }
-    var depth = 1
-    while !level.isEmpty {
-      if depth > limit { return true }
-      var next: [JSONValue] = []
-      for value in level {
-        switch value {
-        case .array(let elements): next.append(contentsOf: elements)
-        case .object(let members): next.append(contentsOf: members.map { $0.value })
-        case .null, .bool, .number, .string: break
-        }
-      }
-      // An empty container is a level too.
-      let holdsContainers = level.contains { value in
-        switch value {
-        case .array, .object: return true
-        case .null, .bool, .number, .string: return false
-        }
-      }
-      if holdsContainers, depth + 1 > limit { return true }
-      level = next
-      depth += 1
+    guard limit > 0 else { return true }
+    return payload.contains { isDeeper($0.value, levels: limit - 1) }
+  }
+
+  private static func isDeeper(_ value: JSONValue, levels: Int) -> Bool {
+    switch value {
+    case .null, .bool, .number, .string: return false
+    case .array(let elements):
+      return levels == 0 || elements.contains { isDeeper($0, levels: levels - 1) }
+    case .object(let members):
+      return levels == 0 || members.contains { isDeeper($0.value, levels: levels - 1) }
     }
-    return false
   }
 }

@@ -83,7 +83,10 @@ extension Recorder {
     }
   }
 
-  var lastSequence: Int64 { state.withLock { $0.lastSequence } }
+  /// Rows up to here were recorded before now; all rows where this process recorded none yet.
+  var flushThrough: Int64 {
+    state.withLock { $0.lastSequence == 0 ? .max : $0.lastSequence }
+  }
 
   var account: String? { state.withLock { $0.account } }
 

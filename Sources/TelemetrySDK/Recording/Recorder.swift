@@ -62,39 +62,59 @@ package final class Recorder: Sendable {
     }
   }
 
+  /// What an event is recorded under, read at once.
+  private struct Admission {
+    var attributes: JSONObject
+    var session: String?
+    var account: String?
+    var sessionIsNew: Bool
+  }
+
   /// Everything before the store: consent, hook, limits, encoding.
   private func prepare(
     type: String, payload: JSONValue, identity: Identity
   ) -> Result<PendingEvent, RejectReason> {
-    if let reason = refusal() { return .failure(reason) }
-    guard case .object(let members) = payload else { return .failure(.payloadNotObject) }
-    let id = identity.id
-    let wallMs = environment.clock.wallMs()
-    let (attributes, session, account, started) = state.withLock { state in
-      let session = state.session.current(
-        now: { environment.clock.now() }, fresh: { environment.random.eventID().description })
-      return (state.attributes, session.id, state.account, session.started)
+    let admission: Admission
+    switch admit() {
+    case .failure(let reason): return .failure(reason)
+    case .success(let admitted): admission = admitted
     }
-    if started, let session { diagnostics.emit(.sessionStarted(session)) }
-    var event = TelemetryEvent(id: id, type: type, payload: members)
-    var defaults = attributes
+    if admission.sessionIsNew, let session = admission.session {
+      diagnostics.emit(.sessionStarted(session))
+    }
+    guard case .object(let members) = payload else { return .failure(.payloadNotObject) }
+    var event = TelemetryEvent(id: identity.id, type: type, payload: members)
+    event.payload = EventEncoder.merging(members, admission.attributes)
     if let hook = configuration.beforeSend {
-      event.payload = EventEncoder.merging(members, attributes)
-      defaults = JSONObject()
       guard let changed = hook(event) else { return .failure(.filtered) }
       event.type = changed.type
       event.payload = changed.payload
     }
+    let wallMs = environment.clock.wallMs()
     guard !EventEncoder.isDeeper(event.payload, than: configuration.maxPayloadDepth) else {
       return .failure(.tooDeep)
     }
     let head = EventEncoder.head(
-      id: id, wallMs: wallMs, type: event.type, payload: event.payload, defaults: defaults)
+      id: identity.id, wallMs: wallMs, type: event.type, payload: event.payload)
     guard head.count + EventEncoder.tailBytes <= maxEventBytes else { return .failure(.tooLarge) }
     return .success(
       PendingEvent(
-        id: id, idIsFromCaller: identity.isFromCaller, head: head, recordedAtMs: wallMs,
-        session: session, account: account))
+        id: identity.id, idIsFromCaller: identity.isFromCaller, head: head,
+        recordedAtMs: wallMs, session: admission.session, account: admission.account))
+  }
+
+  private func admit() -> Result<Admission, RejectReason> {
+    if isDisabled { return .failure(.disabled) }
+    return state.withLock { state in
+      if state.isShutDown { return .failure(.shutDown) }
+      guard state.consent else { return .failure(.noConsent) }
+      let session = state.session.current(
+        now: { environment.clock.now() }, fresh: { environment.random.eventID().description })
+      return .success(
+        Admission(
+          attributes: state.attributes, session: session.id, account: state.account,
+          sessionIsNew: session.started))
+    }
   }
 
   func refusal() -> RejectReason? {
@@ -135,7 +155,6 @@ package final class Recorder: Sendable {
   /// written the buffer, no caller waits for the store again.
   private func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
     let (fits, detour, began) = state.withLock { state -> (Bool, BufferReason, Bool) in
-      if state.isShutDown { return (false, .suspended, false) }
       let began = state.detour == nil
       let detour = state.detour ?? reason ?? .busy
       state.detour = detour
