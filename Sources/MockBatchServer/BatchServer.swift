@@ -22,6 +22,10 @@ public final class BatchServer: Sendable {
     public var adminPort: Int?
     /// TLS on the contract's port; nil for plain HTTP.
     public var tls: TLSOptions?
+    /// What the admin endpoints ask for; required where `host` is no loopback address.
+    public var adminToken: String?
+    /// Called when a client of the admin endpoints asks for the end. Must not block.
+    public var onShutdown: @Sendable () -> Void = {}
     /// Bounds of connections.
     package var limits = HTTPLimits()
 
@@ -66,7 +70,7 @@ public final class BatchServer: Sendable {
   public init(engine: BatchEngine, configuration: Configuration = Configuration()) {
     self.engine = engine
     self.configuration = configuration
-    handlers = ServerHandlers(engine: engine)
+    handlers = ServerHandlers(engine: engine, configuration)
   }
 
   deinit { stop() }
@@ -153,8 +157,15 @@ struct ServerHandlers: Sendable {
   let contract: any ExchangeHandler
   let admin: any ExchangeHandler
 
-  init(engine: BatchEngine) {
-    contract = engine
-    admin = engine
+  init(engine: BatchEngine, _ configuration: BatchServer.Configuration) {
+    var settings = AdminHandler.Settings()
+    settings.token = configuration.adminToken
+    settings.isLoopback =
+      configuration.host == "localhost" || configuration.host == "::1"
+      || configuration.host.hasPrefix("127.")
+    settings.shutdown = configuration.onShutdown
+    let admin = AdminHandler(engine: engine, settings: settings)
+    self.admin = admin
+    contract = SplitHandler(engine: engine, admin: admin)
   }
 }

@@ -1,3 +1,4 @@
+import MockBatchServer
 import Scenarios
 
 #if canImport(Darwin)
@@ -11,6 +12,8 @@ switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
 case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
 case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))
+case "serve": exit(ServeCommand.run(arguments: Array(arguments.dropFirst())))
+case "parse-http": exit(ParseCommand.run())
 case "validate": exit(ValidateCommand.run(arguments: Array(arguments.dropFirst())))
 default: exit(UsageCommand.run(arguments: arguments))
 }

@@ -1,0 +1,96 @@
+import Dispatch
+import Foundation
+import JSONText
+
+/// JSON log lines, written by a thread of their own, so that a slow reader never holds up the
+/// server. Lines that do not fit the queue are dropped and counted in the next line.
+final class JSONLog: Sendable {
+  private struct State {
+    var lines: [String] = []
+    var dropped = 0
+  }
+
+  private static let maxQueuedLines = 10_000
+  private let state = Guarded(State())
+  private let arrived = DispatchSemaphore(value: 0)
+  private let descriptor: Int32
+
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    let thread = Thread { [self] in
+      while true {
+        arrived.wait()
+        writeQueued()
+      }
+    }
+    thread.name = "mock-batch-server.log"
+    thread.start()
+  }
+
+  /// Queues a line for an event.
+  func note(_ event: EngineEvent, wallMs: Int64) {
+    let (name, details) = JSONLog.describe(event.kind)
+    var object: JSONObject = [
+      "time": .string(IMFDate.text(wallMs: wallMs)), "ms": .number(JSONNumber(wallMs)),
+      "sequence": .number(JSONNumber(event.sequence)), "event": .string(name),
+    ]
+    if event.request > 0 { object["request"] = .number(JSONNumber(event.request)) }
+    for (key, value) in details { object[key] = value }
+    let line = String(decoding: JSONWriter.bytes(.object(object)), as: UTF8.self) + "\n"
+    let added = state.access { state -> Bool in
+      guard state.lines.count < JSONLog.maxQueuedLines else {
+        state.dropped += 1
+        return false
+      }
+      state.lines.append(line)
+      return true
+    }
+    if added { arrived.signal() }
+  }
+
+  /// Writes what is queued; the last call of a server that ends.
+  func writeQueued() {
+    let (lines, dropped) = state.access { state -> ([String], Int) in
+      defer { state = State() }
+      return (state.lines, state.dropped)
+    }
+    guard !lines.isEmpty || dropped > 0 else { return }
+    var text = lines.joined()
+    if dropped > 0 { text += "{\"event\":\"logLinesDropped\",\"count\":\(dropped)}\n" }
+    StandardStreams.write(text, to: descriptor)
+  }
+
+  private static func describe(_ kind: EngineEvent.Kind) -> (String, [(String, JSONValue)]) {
+    // Cases are told by their own names and labels, so that a new one is logged without a change
+    // here.
+    let mirror = Mirror(reflecting: kind)
+    guard let child = mirror.children.first, let name = child.label else { return ("\(kind)", []) }
+    let inner = Mirror(reflecting: child.value)
+    guard inner.displayStyle == .tuple else { return (name, [("value", value(child.value))]) }
+    return (
+      name,
+      inner.children.map { member in
+        let label = member.label ?? "value"
+        return (label.hasPrefix(".") ? "value" : label, value(member.value))
+      }
+    )
+  }
+
+  private static func value(_ any: Any) -> JSONValue {
+    switch any {
+    case let text as String: return .string(text)
+    case let number as Int: return .number(JSONNumber(number))
+    case let number as Int64: return .number(JSONNumber(number))
+    case let flag as Bool: return .bool(flag)
+    default:
+      let mirror = Mirror(reflecting: any)
+      if mirror.displayStyle == .optional {
+        return mirror.children.first.map { value($0.value) } ?? .null
+      }
+      if mirror.displayStyle == .collection {
+        return .array(mirror.children.map { value($0.value) })
+      }
+      return .string("\(any)")
+    }
+  }
+}
