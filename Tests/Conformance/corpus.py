@@ -60,7 +60,8 @@ def build():
     for version in ["1.2", "1.9"]:
         add("later minor", f"version {version}", request(f"GET / HTTP/{version}"))
     for fields in [(), ("Host: a",), ("Connection: close",), ("Connection: keep-alive",)]:
-        add("http/1.0", f"1.0 {fields}", request("GET / HTTP/1.0", fields))
+        kind = "kept 1.0" if "keep-alive" in "".join(fields) else "http/1.0"
+        add(kind, f"1.0 {fields}", request("GET / HTTP/1.0", fields))
 
     # Line ends.
     add("bare line feed", "all lines", request(eol="\n"))
@@ -81,7 +82,7 @@ def build():
         add("field name", f"name {name[:20]}", request(fields=("Host: a", f"{name}: v")))
     for name in ["", "X ", " X", "X Y", "X\t", "X(", "X/", "X@", "X[", "X\"", "X\x00", "X\x7f", "X\xe9",
                  "X;", "X,", "X<", "X=", "X?", "X{", "\tX"]:
-        add("bad field name", f"name {name!r}", request(fields=("Host: a", f"{name}: v")))
+        add("folding" if name[:1] in (" ", "\t") else "bad field name", f"name {name!r}", request(fields=("Host: a", f"{name}: v")))
     add("bad field name", "no colon", request(fields=("Host: a", "X")))
     for value in ["v", "", " ", "\t", "  v  ", "\tv\t", "a b", "a\tb", "a,b", "\"q\"", "a:b", "\xe9",
                   "\xff\x80", "v" * 4000, ":", "=", "(c)"]:
@@ -178,7 +179,8 @@ def build():
     add("huge chunk", "16 digits", chunked("f" * 16 + "\r\nx\r\n"))
     for extension in [";a", ";a=b", ";a=\"b\"", ";a;b", ";a=b;c=d", " ;a", " ; a = b", ";a=\"\\\"\"",
                       ";a=\"b c;d\""]:
-        add("extension", f"extension {extension}", chunked(f"1{extension}\r\nx\r\n0{extension}\r\n\r\n"))
+        kind = "blank before an extension" if extension[0] == " " else "extension"
+        add(kind, f"extension {extension}", chunked(f"1{extension}\r\nx\r\n0{extension}\r\n\r\n"))
     for extension in [";", ";=b", ";a=", ";a=\"b", ";a b", ";a=b c", ";;a", ";a=\"b\"c", "; "]:
         add("bad extension", f"extension {extension}", chunked(f"1{extension}\r\nx\r\n0\r\n\r\n"))
     for fields in ["X: y\r\n", "X: y\r\nZ: w\r\n", "X:\r\n", "Content-Length: 5\r\n", "Host: b\r\n"]:
@@ -200,7 +202,7 @@ def build():
     for value in ["close", "Close", "x, close", "close, x", "keep-alive", "upgrade", "closed", ""]:
         add("connection", f"connection {value}", request(fields=("Host: a", f"Connection: {value}")) + get)
     add("connection", "1.0 then another", request("GET / HTTP/1.0") + get)
-    add("connection", "1.0 kept", request("GET / HTTP/1.0", ("Connection: keep-alive",)) + get)
+    add("kept 1.0", "then another", request("GET / HTTP/1.0", ("Connection: keep-alive",)) + get)
     add("unfinished", "half a line", b"GET / HT")
     add("unfinished", "half a head", b"GET / HTTP/1.1\r\nHost: a\r\n")
     add("expectation", "100-continue",
@@ -209,6 +211,6 @@ def build():
         request("POST / HTTP/1.1", ("Host: a", "Expect: 200-ok", "Content-Length: 2"), "ok"))
     for junk in [b"\x16\x03\x01\x02\x00\x01", b"\x00\x00\x00\x00", b"\x80\x80\r\n\r\n", b"{}\r\n\r\n",
                  b"SSH-2.0-x\r\n", b"EHLO a\r\n\r\n"]:
-        add("junk", f"{junk!r}", junk)
+        add("early junk" if junk.startswith(b"SSH") else "junk", f"{junk!r}", junk)
     add("preface", "HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
     return cases
