@@ -1,0 +1,63 @@
+import Foundation
+import XCTest
+
+@testable import MockBatchServer
+
+final class LedgerFileTests: XCTestCase {
+  private var folder = URL(fileURLWithPath: NSTemporaryDirectory())
+
+  override func setUpWithError() throws {
+    folder = folder.appendingPathComponent("ledger-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  override func tearDownWithError() throws { try FileManager.default.removeItem(at: folder) }
+
+  private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  /// What a process leaves that is killed now: the files as they are.
+  private func killImage(_ name: String) throws -> String {
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path(name) + suffix, toPath: path("image") + suffix)
+    }
+    return path("image")
+  }
+
+  func testFile_whenServerIsKilled_knowsEverythingAnswered() throws {
+    let driver = try EngineDriver(ledger: Ledger(path: path("l.db")))
+    driver.send(RequestBuilder.make(EventBuilder.batch([1, 2, 3, 2])))
+    driver.send(
+      RequestBuilder.make(
+        EventBuilder.batch([3, 4]), headers: [(BatchEngine.incarnationHeader, "é\u{1F354}")]))
+    driver.send(RequestBuilder.make("{"))
+    let reopened = try Ledger(path: killImage("l.db"))
+    XCTAssertEqual(reopened.counts, driver.engine.ledger.counts)
+    XCTAssertEqual(reopened.counts.invalid, 1)
+    XCTAssertEqual(reopened.entries(), driver.engine.ledger.entries())
+    XCTAssertEqual(reopened.entry(EventBuilder.id(4))?.incarnation, "é\u{1F354}")
+    let second = try EngineDriver(ledger: reopened)
+    let again = second.send(RequestBuilder.make(EventBuilder.batch([1, 9])))
+    XCTAssertEqual(again.text, "{\"accepted\":1,\"duplicates\":1,\"rejected\":[]}")
+    let changed = EventBuilder.make(2, payload: "{\"other\":1}")
+    second.send(RequestBuilder.make(EventBuilder.batch([changed])))
+    XCTAssertEqual(reopened.counts.conflicting, 1)
+  }
+
+  func testFile_whenReset_isEmptyAfterReopening() throws {
+    let ledger = try Ledger(path: path("l.db"))
+    let driver = try EngineDriver(ledger: ledger)
+    driver.send()
+    try ledger.reset()
+    XCTAssertEqual(try Ledger(path: killImage("l.db")).counts, LedgerCounts())
+  }
+
+  func testFile_whenItIsNoLedger_isRefusedAndLeftAlone() throws {
+    let text = Data("this is a text of somebody else, longer than a page header is".utf8)
+    try text.write(to: URL(fileURLWithPath: path("notes.txt")))
+    XCTAssertThrowsError(try Ledger(path: path("notes.txt"))) {
+      XCTAssertEqual(($0 as? LedgerError)?.operation, "open")
+    }
+    XCTAssertEqual(FileManager.default.contents(atPath: path("notes.txt")), text)
+    XCTAssertThrowsError(try Ledger(path: path("missing/l.db")))
+  }
+}
