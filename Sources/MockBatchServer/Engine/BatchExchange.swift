@@ -74,20 +74,21 @@ final class BatchExchange: Exchange, @unchecked Sendable {
 
   // MARK: - Script
 
-  func start(_ actions: [ExchangeAction]) { script = actions }
+  func start(_ actions: [ExchangeAction]) {
+    script = actions
+    at = 0
+  }
 
   /// Ends the exchange with the contract's refusal, without reading further.
   func refuse(_ problem: Problem) {
     self.problem = problem
     note(problem)
-    script = [.answer, .step(.finish(.close))]
-    at = 0
+    start([.answer, .step(.finish(.close))])
   }
 
   /// Puts actions before what is left of the script.
   private func insert(_ actions: [ExchangeAction]) {
-    script = actions + script[at...]
-    at = 0
+    start(actions + script[at...])
   }
 
   private func perform(_ action: ExchangeAction) -> ExchangeStep? {

@@ -41,8 +41,8 @@ final class SQLiteLedgerFile: @unchecked Sendable {
 
   private func prepare() throws {
     try run("PRAGMA busy_timeout=5000", "open")
-    let version = try integer("PRAGMA user_version")
-    let application = try integer("PRAGMA application_id")
+    let version = try integer("PRAGMA user_version", "open")
+    let application = try integer("PRAGMA application_id", "open")
     if version != 0 || application != 0 {
       guard application == SQLiteLedgerFile.applicationID else {
         throw LedgerError(code: 0, operation: "open", cause: "the file is not a ledger")
@@ -138,7 +138,7 @@ final class SQLiteLedgerFile: @unchecked Sendable {
       try load(statement, into: &state)
     }
     for (name, _) in state.counts.named {
-      let value = try integer("SELECT value FROM counts WHERE name='\(name)'")
+      let value = try integer("SELECT value FROM counts WHERE name='\(name)'", "load")
       state.counts.set(name, Int(clamping: value))
     }
   }
@@ -176,13 +176,13 @@ final class SQLiteLedgerFile: @unchecked Sendable {
     try check(sqlite3_exec(database, text, nil, nil, nil), operation)
   }
 
-  private func integer(_ text: String) throws -> Int64 {
+  private func integer(_ text: String, _ operation: String) throws -> Int64 {
     var statement: OpaquePointer?
-    try check(sqlite3_prepare_v2(database, text, -1, &statement, nil), "read")
+    try check(sqlite3_prepare_v2(database, text, -1, &statement, nil), operation)
     defer { sqlite3_finalize(statement) }
     let status = sqlite3_step(statement)
     if status == SQLITE_DONE { return 0 }
-    guard status == SQLITE_ROW else { throw failure(status, "read") }
+    guard status == SQLITE_ROW else { throw failure(status, operation) }
     return sqlite3_column_int64(statement, 0)
   }
 

@@ -126,7 +126,8 @@ final class AdminTests: XCTestCase {
     XCTAssertEqual(call(admin, "PUT", "/gates/x", #"{"state":"ajar"}"#).status, 400)
     XCTAssertEqual(call(admin, "POST", "/reset", #"{"parts":["plan","gates"]}"#).status, 200)
     XCTAssertEqual(driver.engine.appliedRules.first?.times, 0)
-    for body in ["{}", #"{"parts":[]}"#, #"{"parts":["all"]}"#, "[]", #"{"parts":["plan"],"x":1}"#] {
+    for body in ["{}", #"{"parts":[]}"#, #"{"parts":["all"]}"#, "[]", #"{"parts":["plan"],"x":1}"#]
+    {
       XCTAssertEqual(call(admin, "POST", "/reset", body).status, 400, body)
     }
   }
@@ -207,7 +208,8 @@ final class AdminTests: XCTestCase {
   func testSecurity_whenHostOrOriginIsForeign_isRefused() throws {
     let admin = AdminHandler(engine: try EngineDriver().engine)
     func status(_ host: String, _ origin: String? = nil) -> Int {
-      call(admin, "GET", "/health", host: host, headers: origin.map { [("Origin", $0)] } ?? []).status
+      call(admin, "GET", "/health", host: host, headers: origin.map { [("Origin", $0)] } ?? [])
+        .status
     }
     for host in ["localhost", "localhost:8080", "127.0.0.1", "127.9.9.9:1", "[::1]:80"] {
       XCTAssertEqual(status(host), 200, host)

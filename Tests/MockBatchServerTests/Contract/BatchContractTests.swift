@@ -140,7 +140,8 @@ final class BatchContractTests: XCTestCase {
   func testLimits_whenBodyIsExactlyAtThem_isAccepted() throws {
     let driver = try EngineDriver(
       #"{"version":1,"contract":{"maxEvents":2,"maxBodyBytes":600,"maxWireBytes":700}}"#)
-    let padding = 600 - EventBuilder.batch([1, 2]).utf8.count - "{\"screen\":\"Orders\"}".utf8.count
+    let padding =
+      600 - EventBuilder.batch([1, 2]).utf8.count - "{\"screen\":\"Orders\"}".utf8.count
     func batch(_ more: Int) -> String {
       let payload = "{\"screen\":\"Orders\(String(repeating: "x", count: more))\"}"
       return EventBuilder.batch([EventBuilder.make(1), EventBuilder.make(2, payload: payload)])
@@ -158,7 +159,8 @@ final class BatchContractTests: XCTestCase {
     let driver = try EngineDriver(
       #"{"version":1,"contract":{"rejectTypes":["secret"],"invalidEvents":"rejectEvent"}}"#)
     let events = [
-      EventBuilder.make(1), EventBuilder.make(2, type: "secret"), "{\"id\":7}", EventBuilder.make(1),
+      EventBuilder.make(1), EventBuilder.make(2, type: "secret"), "{\"id\":7}",
+      EventBuilder.make(1),
     ]
     let running = driver.send(RequestBuilder.make(EventBuilder.batch(events)))
     XCTAssertEqual(

@@ -61,7 +61,8 @@ final class GzipStrictnessTests: XCTestCase {
     var lying = GzipBuilder.make([UInt8](repeating: 65, count: 1_000))
     for index in 1...4 { lying[lying.count - index] = 0xff }
     XCTAssertEqual(kind(lying), .gzipLength)
-    XCTAssertEqual(kind(GzipBuilder.make([UInt8](repeating: 65, count: 1_001)), maxBytes: 1_000), .bodyTooLarge)
+    XCTAssertEqual(
+      kind(GzipBuilder.make([UInt8](repeating: 65, count: 1_001)), maxBytes: 1_000), .bodyTooLarge)
     XCTAssertNil(kind(GzipBuilder.make([UInt8](repeating: 65, count: 1_000)), maxBytes: 1_000))
   }
 

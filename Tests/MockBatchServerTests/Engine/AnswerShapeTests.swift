@@ -84,19 +84,22 @@ final class AnswerShapeTests: XCTestCase {
     XCTAssertEqual(late.sent.first?.atNs, 300_000_000)
     let up = try send(
       "{\(body)}",
-      toxics: #"[{"type":"latency","stream":"upstream","attributes":{"latency":300,"jitter":100}}]"#)
+      toxics: #"[{"type":"latency","stream":"upstream","attributes":{"latency":300,"jitter":100}}]"#
+    )
     let atNs = try XCTUnwrap(up.sent.first?.atNs)
     XCTAssertTrue((200_000_000...400_000_000).contains(atNs))
     let sliced = try send(
       "{\(body)}", toxics: #"[{"type":"slicer","attributes":{"average_size":100,"delay":1000}}]"#)
     XCTAssertEqual(pieces(sliced).map(\.bytes), [Int](repeating: 100, count: 10))
     XCTAssertEqual(pieces(sliced).last?.atNs, 9_000_000)
-    let limited = try send("{\(body)}", toxics: #"[{"type":"limit_data","attributes":{"bytes":40}}]"#)
+    let limited = try send(
+      "{\(body)}", toxics: #"[{"type":"limit_data","attributes":{"bytes":40}}]"#)
     XCTAssertEqual(limited.response.body.count, 40)
     XCTAssertEqual(limited.acts.last, .close)
     let slow = try send("{\(body)}", toxics: #"[{"type":"slow_close","attributes":{"delay":500}}]"#)
     XCTAssertEqual(slow.sent.last, EngineDriver.Sent(atNs: 500_000_000, act: .close))
-    let reset = try send("{\(body)}", toxics: #"[{"type":"reset_peer","attributes":{"timeout":50}}]"#)
+    let reset = try send(
+      "{\(body)}", toxics: #"[{"type":"reset_peer","attributes":{"timeout":50}}]"#)
     XCTAssertEqual(reset.sent, [EngineDriver.Sent(atNs: 50_000_000, act: .reset)])
     let none = try send(
       "{\(body)}", toxics: #"[{"type":"reset_peer","toxicity":0,"attributes":{"timeout":50}}]"#)

@@ -105,7 +105,7 @@ final class EngineAnswerTests: XCTestCase {
       driver.kinds.contains(
         .committed(stored: [EventBuilder.id(1)], duplicates: [], conflicting: [])))
     XCTAssertTrue(driver.kinds.contains(.identified(ids: [EventBuilder.id(1)], attempt: 1)))
-    XCTAssertTrue(driver.kinds.contains(.finished(bytesSent: 44, ending: "completed")))
+    XCTAssertTrue(driver.kinds.contains(.finished(bytesSent: 43, ending: "completed")))
   }
 
   func testGate_whenHeldAfterTheCommit_parksUntilOpened() throws {
@@ -148,7 +148,7 @@ final class EngineAnswerTests: XCTestCase {
   }
 
   func testFaults_whenPlanned_becomeTheirActs() throws {
-    let length = 44
+    let length = 43
     let cases: [(String, [EngineDriver.Act])] = [
       (#"{"fault":"EMPTY_RESPONSE"}"#, [.close]),
       (#"{"fault":"CONNECTION_RESET_BY_PEER"}"#, [.reset]),
@@ -158,16 +158,45 @@ final class EngineAnswerTests: XCTestCase {
       (#"{"effects":[{"at":"responseHead","type":"reset"}]}"#, [.reset]),
       (#"{"effects":[{"at":"requestBody","type":"close"}]}"#, [.close]),
       (#"{"effects":[{"at":"requestHead","type":"reset"}]}"#, [.reset]),
-      (#"{"effects":[{"at":"accept","type":"reset"}]}"#, [.reset]),
       (#"{"effects":[{"at":"responseHead","type":"garbage","bytes":9}]}"#, [.raw(9), .close]),
       (#"{"truncateAfter":0}"#, [.head(200, length: length), .close]),
-      (#"{"contentLength":44,"truncateAfter":44}"#, []),
     ]
-    for (response, acts) in cases where !acts.isEmpty {
+    for (response, acts) in cases {
       let driver = try EngineDriver(plan(response))
       XCTAssertEqual(driver.send().acts, acts, response)
       XCTAssertEqual(driver.engine.journal.entries.last?.effects.count, 1, response)
     }
+  }
+
+  func testRule_whenItActsAtAccept_endsTheConnectionAndAnswersItsFirstRequest() throws {
+    let driver = try EngineDriver(
+      plan(
+        #"""
+        {"effects":[{"at":"accept","type":"reset"}]},
+        {"status":503,"effects":[{"at":"accept","type":"gate","name":"door"}]}
+        """#))
+    XCTAssertEqual(driver.send().acts, [.reset])
+    XCTAssertTrue(driver.kinds.contains(.faultApplied("reset")))
+    let second = driver.start(RequestBuilder.make())
+    second.run()
+    XCTAssertEqual(second.parked?.reason, "gate door")
+    driver.engine.setGate("door", isOpen: true)
+    second.run()
+    XCTAssertEqual(second.status, 503)
+    XCTAssertEqual(driver.send().status, 200)
+  }
+
+  func testEffects_whenSeveralLieAtTheHead_allHappenBeforeTheBody() throws {
+    let driver = try EngineDriver(
+      plan(
+        #"""
+        {"status":503,"effects":[{"at":"requestHead","type":"delay","delay":"1s"},
+         {"at":"requestHead","type":"delay","delay":"2s"},
+         {"at":"requestBody","type":"delay","delay":"4s"}]}
+        """#))
+    let running = driver.send()
+    XCTAssertEqual(running.sent[0].atNs, 7_000_000_000)
+    XCTAssertEqual(driver.engine.journal.entries[0].effects, ["delay", "delay", "delay"])
   }
 
   func testFault_whenAtTheHead_countsAsIncompleteRequest() throws {
@@ -232,7 +261,8 @@ final class EngineAnswerTests: XCTestCase {
     XCTAssertEqual(driver.engine.listenerState, .accept)
     driver.clock.advance(toNs: 3_000_000_000)
     XCTAssertEqual(driver.engine.listenerState, .refuse)
-    try driver.engine.use(FaultPlan(#"{"version":1,"timeline":[{"at":"0s","listener":"blackhole"}]}"#))
+    try driver.engine.use(
+      FaultPlan(#"{"version":1,"timeline":[{"at":"0s","listener":"blackhole"}]}"#))
     driver.clock.advance(toNs: 60_000_000_000)
     XCTAssertEqual(states.access { $0 }, [.accept, .refuse, .blackhole])
   }

@@ -1,3 +1,4 @@
+import Foundation
 import XCTest
 
 @testable import MockBatchServer
@@ -22,7 +23,9 @@ final class FaultPlanErrorTests: XCTestCase {
       #"{"version":1,"rules":[{"respones":[]}]}"#,
       #"1:24: unknown key "respones" in rule; did you mean "responses"?"#)
     check(response(#"{"zzz":1}"#), #"1:38: unknown key "zzz" in response"#)
-    check(response(#"{"Status":1}"#), #"1:38: unknown key "Status" in response; did you mean "status"?"#)
+    check(
+      response(#"{"Status":1}"#), #"1:38: unknown key "Status" in response; did you mean "status"?"#
+    )
   }
 
   func testPlan_whenATypeIsWrong_saysWhatWasExpected() {
@@ -42,7 +45,8 @@ final class FaultPlanErrorTests: XCTestCase {
       response(#"{"status":99}"#),
       "1:47: 99 is out of range, expected an integer from 200 to 599")
     check(
-      response(#"{"fault":"CONNECTION_RESET"}"#).replacingOccurrences(of: "RESET", with: "RESET_BY_PEERS"),
+      response(#"{"fault":"CONNECTION_RESET"}"#).replacingOccurrences(
+        of: "RESET", with: "RESET_BY_PEERS"),
       "1:46: unknown word \"CONNECTION_RESET_BY_PEERS\", expected \"EMPTY_RESPONSE\", "
         + "\"MALFORMED_RESPONSE_CHUNK\", \"RANDOM_DATA_THEN_CLOSE\", \"CONNECTION_RESET_BY_PEER\", "
         + "\"HALF_CLOSE\" or \"STALL\"; did you mean \"CONNECTION_RESET_BY_PEER\"?")
@@ -53,7 +57,9 @@ final class FaultPlanErrorTests: XCTestCase {
       #"{"version":1,"rules":[{"request":{"urlPattern":"("},"responses":[{}]}]}"#,
       "1:48: \"(\" is not a regular expression")
     check(#"{"version":1,"version":1}"#, "1:14: duplicate key \"version\"")
-    check("{\"version\":1,\n \"seed\":-1}", "2:9: -1 is out of range, expected an integer from 0 to 18446744073709551615")
+    check(
+      "{\"version\":1,\n \"seed\":-1}",
+      "2:9: -1 is out of range, expected an integer from 0 to 18446744073709551615")
     check("{\"version\":1,", "1:14: the text ends, expected a key")
   }
 
@@ -63,7 +69,7 @@ final class FaultPlanErrorTests: XCTestCase {
       "1:49: \"body\" and \"jsonBody\" exclude each other")
     check(
       response(#"{"effects":[{"at":"accept","type":"bandwidth","rate":1}]}"#),
-      "1:54: an effect \"bandwidth\" cannot lie at \"accept\"; it can at responseBody")
+      "1:55: an effect \"bandwidth\" cannot lie at \"accept\"; it can at responseBody")
     check(
       response(#"{"effects":[{"at":"committed","type":"gate"}]}"#),
       "1:49: an effect \"gate\" needs \"name\"")
@@ -107,7 +113,7 @@ final class FaultPlanErrorTests: XCTestCase {
     let long = "{\"version\":1,\"x\":\"" + String(repeating: "é", count: 500) + "\"}"
     XCTAssertThrowsError(try FaultPlan(long)) { error in
       let rendered = (error as? FaultPlanError)?.rendered(file: "p", source: Array(long.utf8))
-      let lines = rendered?.split(separator: "\n").map { $0.count } ?? []
+      let lines = (rendered ?? "").components(separatedBy: "\n").map(\.count)
       XCTAssertEqual(lines.count, 3)
       XCTAssertLessThan(lines[1], 130)
     }

@@ -5,7 +5,8 @@ import XCTest
 
 final class RequestPatternTests: XCTestCase {
   private let text = EventBuilder.batch([
-    EventBuilder.make(1), EventBuilder.make(2, type: "error", payload: "{\"code\":7,\"tags\":[1,2]}"),
+    EventBuilder.make(1),
+    EventBuilder.make(2, type: "error", payload: "{\"code\":7,\"tags\":[1,2]}"),
   ])
 
   private func view() -> RequestView {

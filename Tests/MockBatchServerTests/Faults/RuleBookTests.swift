@@ -78,7 +78,8 @@ final class RuleBookTests: XCTestCase {
       """
     func draws(_ order: [UInt64]) throws -> [UInt64: Int] {
       let book = try book(text)
-      return Dictionary(uniqueKeysWithValues: order.map { ($0, statuses(book, 1, identity: $0)[0]) })
+      return Dictionary(
+        uniqueKeysWithValues: order.map { ($0, statuses(book, 1, identity: $0)[0]) })
     }
     let forward = try draws((0..<2_000).map { UInt64($0) })
     XCTAssertEqual(forward, try draws((0..<2_000).reversed().map { UInt64($0) }))

@@ -81,6 +81,7 @@ public final class EngineURLProtocol: URLProtocol {
   /// Guard: the run calls in order; the protocol object is only handed on to its client.
   private final class Sink: InProcessSink, @unchecked Sendable {
     private weak var owner: EngineURLProtocol?
+    private let pieces = Guarded<[UInt8]>([])
 
     init(_ owner: EngineURLProtocol) { self.owner = owner }
 
@@ -98,17 +99,29 @@ public final class EngineURLProtocol: URLProtocol {
     }
 
     func receive(body: [UInt8]) {
-      guard let owner else { return }
-      owner.client?.urlProtocol(owner, didLoad: Data(body))
+      #if canImport(FoundationNetworking)
+        // Linux's URLSession gives a completion handler the last piece only.
+        pieces.access { $0 += body }
+      #else
+        guard let owner else { return }
+        owner.client?.urlProtocol(owner, didLoad: Data(body))
+      #endif
+    }
+
+    private func deliverPieces(to owner: EngineURLProtocol) {
+      let whole = pieces.access { $0 }
+      if !whole.isEmpty { owner.client?.urlProtocol(owner, didLoad: Data(whole)) }
     }
 
     func finish() {
       guard let owner else { return }
+      deliverPieces(to: owner)
       owner.client?.urlProtocolDidFinishLoading(owner)
     }
 
     func fail(_ failure: InProcessFailure) {
       guard let owner else { return }
+      deliverPieces(to: owner)
       let error = NSError(domain: NSURLErrorDomain, code: failure.rawValue)
       owner.client?.urlProtocol(owner, didFailWithError: error)
     }
