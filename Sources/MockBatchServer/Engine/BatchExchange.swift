@@ -83,6 +83,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   func refuse(_ problem: Problem) {
     self.problem = problem
     note(problem)
+    if route is BatchRoute, problem.kind != .methodNotAllowed { engine.ledger.noteInvalid() }
     start([.answer, .step(.finish(.close))])
   }
 

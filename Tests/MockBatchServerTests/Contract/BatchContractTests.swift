@@ -152,7 +152,10 @@ final class BatchContractTests: XCTestCase {
     XCTAssertEqual(driver.send(RequestBuilder.make(batch(exact + 1))).status, 413)
     XCTAssertEqual(driver.send(RequestBuilder.make(EventBuilder.batch([1, 2, 3]))).status, 413)
     let wire = RequestBuilder.make(body: [UInt8](repeating: 0, count: 701))
-    XCTAssertEqual(driver.send(wire).problem, "body-too-large")
+    let refused = driver.send(wire)
+    XCTAssertEqual(refused.problem, "body-too-large")
+    XCTAssertEqual(refused.acts.last, .close)
+    XCTAssertEqual(driver.engine.ledger.counts.invalid, 3)
   }
 
   func testAnswer_whenSomeEventsAreRejected_namesThem() throws {
