@@ -55,6 +55,9 @@ let package = Package(
       name: "ScenariosTests",
       dependencies: ["Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ReadmeTests", dependencies: ["TelemetrySDK", "MockBatchServer"],
+      swiftSettings: swiftSettings),
     .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
   ]
 )

@@ -69,3 +69,39 @@ final class ProseStyleTests: XCTestCase {
     XCTAssert(missing.isEmpty, "dead links:\n" + missing.joined(separator: "\n"))
   }
 }
+
+/// Code in the README is code that is built or run elsewhere, word for word.
+final class ReadmeCodeTests: XCTestCase {
+  private func blocks(of language: String) throws -> [String] {
+    var found: [String] = []
+    for part in try Checkout.read("README.md").components(separatedBy: "```\(language)\n").dropFirst() {
+      found.append(part.components(separatedBy: "\n```").first ?? "")
+    }
+    return found
+  }
+
+  /// Without indentation, so that a block may stand inside a function elsewhere.
+  private func plain(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+  }
+
+  private func assertFound(_ blocks: [String], in files: [Checkout.SourceFile]) {
+    XCTAssertFalse(blocks.isEmpty)
+    for block in blocks {
+      let wanted = plain(block)
+      XCTAssert(
+        files.contains { plain($0.text).contains(wanted) },
+        "this README block stands nowhere that is built or run:\n\(block)")
+    }
+  }
+
+  func testSwiftBlocks_whenShown_areBuiltSomewhere() throws {
+    assertFound(
+      try blocks(of: "swift"),
+      in: try Checkout.files(below: "Tests") + Checkout.files(below: "Examples"))
+  }
+
+  func testScenarioBlocks_whenShown_areKeptScenarios() throws {
+    assertFound(try blocks(of: "json"), in: try Checkout.files(below: "scenarios", suffix: ".json"))
+  }
+}
