@@ -21,7 +21,7 @@ final class OrderTelemetryTests: XCTestCase {
     let telemetry = Telemetry.start(
       configuration, tokenProvider: StaticTokenProvider(AccessToken(value: "T1")))
     for number in 1...20 {
-      _ = await telemetry.recordDurably("order.saved", ["number": .number(.init(number))])
+      _ = await telemetry.recordDurably("order.saved", encoding: ["number": number])
     }
 
     _ = await telemetry.flush(timeout: 30)  // the answer is lost
