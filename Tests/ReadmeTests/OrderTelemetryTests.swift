@@ -17,7 +17,7 @@ final class OrderTelemetryTests: XCTestCase {
     let folder = NSTemporaryDirectory() + "orders-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = TelemetryConfiguration(
-      endpoint: server.url + "/v1/telemetry/batch", directory: folder)
+      endpoint: server.url.absoluteString + "/v1/telemetry/batch", directory: folder)
     let telemetry = Telemetry.start(
       configuration, tokenProvider: StaticTokenProvider(AccessToken(value: "T1")))
     for number in 1...20 {
