@@ -2,7 +2,8 @@
 
 WORKBENCH = .build/release/workbench
 
-.PHONY: help run test lint format coverage build bootstrap tools
+.PHONY: help run test lint format coverage build bootstrap tools conformance clients soak \
+  crash property tsan bench docs examples fuzz schemathesis
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +26,40 @@ format: ## rewrite the sources in the repository's format
 
 coverage: ## line coverage of the last test run; gate on queue and delivery
 	@scripts/coverage
+
+conformance: build tools ## HTTP/1.1 against h11 and the kinds of h1spec
+	@scripts/conformance
+
+clients: build tools ## curl, requests, httpx and aiohttp against the server
+	@scripts/clients
+
+soak: build tools ## 100,000 batches with resets and bad bodies; books must agree
+	@scripts/soak
+
+crash: bootstrap ## SIGKILL and power loss at every storage operation
+	swift run -c release crashlab crash
+
+property: bootstrap ## 10,000 seeded lives of a queue with kills, faults and clock jumps
+	swift run -c release crashlab property --runs 10000
+
+tsan: bootstrap ## the SDK's threads under ThreadSanitizer
+	@scripts/tsan
+
+bench: build ## every speed row next to its limit; ROWS="record drain" picks some
+	swift build -c release --package-path Benchmarks --product bench
+	Benchmarks/.build/release/bench $(ROWS)
+
+docs: bootstrap ## the API pages, built with DocC into build/docs
+	@scripts/docs
+
+examples: bootstrap ## the example package, built as a client would
+	swift build --package-path Examples/QuickStart
+
+fuzz: bootstrap ## libFuzzer on the HTTP parser, the inflater and the JSON parser; SECONDS_EACH=600
+	@scripts/fuzz
+
+schemathesis: build tools ## PyPI's schemathesis against the served OpenAPI document
+	@scripts/schemathesis
 
 bootstrap:
 	@scripts/bootstrap

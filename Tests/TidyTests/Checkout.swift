@@ -56,4 +56,16 @@ enum Checkout {
     }
     return code
   }
+
+  /// True where the word stands in the code and is not the end of a longer name.
+  static func code(_ code: String, calls word: String) -> Bool {
+    var rest = code[...]
+    while let range = rest.range(of: word) {
+      let before =
+        range.lowerBound > code.startIndex ? code[code.index(before: range.lowerBound)] : " "
+      if !before.isLetter && !before.isNumber && before != "_" { return true }
+      rest = rest[range.upperBound...]
+    }
+    return false
+  }
 }

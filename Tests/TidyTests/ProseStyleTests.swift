@@ -74,7 +74,9 @@ final class ProseStyleTests: XCTestCase {
 final class ReadmeCodeTests: XCTestCase {
   private func blocks(of language: String) throws -> [String] {
     var found: [String] = []
-    for part in try Checkout.read("README.md").components(separatedBy: "```\(language)\n").dropFirst() {
+    for part in try Checkout.read("README.md").components(separatedBy: "```\(language)\n")
+      .dropFirst()
+    {
       found.append(part.components(separatedBy: "\n```").first ?? "")
     }
     return found
@@ -82,7 +84,8 @@ final class ReadmeCodeTests: XCTestCase {
 
   /// Without indentation, so that a block may stand inside a function elsewhere.
   private func plain(_ text: String) -> String {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(
+      separator: "\n")
   }
 
   private func assertFound(_ blocks: [String], in files: [Checkout.SourceFile]) {

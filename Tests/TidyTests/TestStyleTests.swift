@@ -25,7 +25,7 @@ final class TestStyleTests: XCTestCase {
     for file in try Checkout.files(below: "Tests") where !file.path.hasPrefix("Tests/TidyTests") {
       for (index, line) in file.lines.enumerated() {
         let code = Checkout.code(of: line)
-        for word in forbidden where code.contains(word) {
+        for word in forbidden where Checkout.code(code, calls: word) {
           findings.append("\(file.path):\(index + 1) \(word)")
         }
       }

@@ -41,7 +41,7 @@ package enum PlanSchema {
       for key in object.keys {
         var schema = self.schema(key.shape).objectValue ?? [:]
         schema["description"] = .string(key.about)
-        // A default that is told in words has no value to show.
+        // `try?`: a default that is told in words has no value to show.
         if let standard = key.standard, let value = try? JSONValue.parse(standard) {
           schema["default"] = value
         }
