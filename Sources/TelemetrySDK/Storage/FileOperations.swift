@@ -48,8 +48,10 @@ package protocol FileOperations: Sendable {
   func createDirectory(_ path: String) throws
   func list(_ directory: String) throws -> [String]
   func read(_ path: String) throws -> [UInt8]
-  /// Writes aside with mode 0600, syncs, renames, syncs the folder: whole and durable, or absent.
-  func writeDurably(_ path: String, _ bytes: [UInt8]) throws
+  /// Creates or empties the file, mode 0600, and writes the bytes, unsynced.
+  func write(_ path: String, _ bytes: [UInt8]) throws
+  /// Forces a file's bytes to the medium.
+  func sync(_ path: String) throws
   func remove(_ path: String) throws
   /// Removes a folder with all that is in it.
   func removeTree(_ path: String) throws
@@ -61,4 +63,20 @@ package protocol FileOperations: Sendable {
   /// Nil where another holder has it.
   func lock(_ path: String) throws -> (any FileLock)?
   func openForSync(_ path: String) throws -> any SyncHandle
+}
+
+extension FileOperations {
+  /// Writes aside, syncs, renames, syncs the folder: whole and durable, or absent.
+  package func writeDurably(_ path: String, _ bytes: [UInt8]) throws {
+    let aside = path + ".new"
+    try write(aside, bytes)
+    try sync(aside)
+    try rename(aside, to: path)
+    try syncDirectory(folder(of: path))
+  }
+
+  private func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
 }

@@ -28,13 +28,12 @@ package final class SQLiteConnection {
     let status = sqlite3_open_v2(path, &handle, flags, vfs)
     guard status == SQLITE_OK, let handle else {
       let error = makeError(status, "open")
-      sqlite3_close_v2(handle)
-      handle = nil
-      walFrames.deallocate()
-      throw error
+      throw error  // The deinitializer closes what there is.
     }
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, busyMs)
+    // Takes the place of the automatic checkpoint, which would run on the caller. The pragma that
+    // turns that off would take the hook away.
     sqlite3_wal_hook(
       handle,
       { context, _, _, frames in
@@ -58,9 +57,11 @@ package final class SQLiteConnection {
 
   /// Closes without a checkpoint and without deleting the log: the files stay as they are.
   package func closeUntouched() {
-    csqlite_no_checkpoint_on_close(handle)
+    skipCheckpointOnClose()
     close()
   }
+
+  package func skipCheckpointOnClose() { _ = csqlite_no_checkpoint_on_close(handle) }
 
   /// Frames in the log after the last commit of this connection.
   package var framesAfterLastCommit: Int { Int(walFrames.pointee) }
@@ -86,13 +87,24 @@ package final class SQLiteConnection {
 
   /// A statement kept for the connection's life.
   package func prepare(_ sql: String) throws -> SQLiteStatement {
+    let statement = later(sql)
+    try statement.prepareIfNeeded()
+    return statement
+  }
+
+  /// The same, prepared when it is first used.
+  package func later(_ sql: String) -> SQLiteStatement {
+    let statement = SQLiteStatement(sql: sql, connection: self)
+    statements.append(statement)
+    return statement
+  }
+
+  fileprivate func makePointer(_ sql: String) throws -> OpaquePointer {
     var pointer: OpaquePointer?
     let status = sqlite3_prepare_v3(
       handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
     guard status == SQLITE_OK, let pointer else { throw makeError(status, sql) }
-    let statement = SQLiteStatement(pointer: pointer, sql: sql, connection: self)
-    statements.append(statement)
-    return statement
+    return pointer
   }
 
   /// The first column of the first row; nil where there is no row or the column is null.
@@ -142,10 +154,19 @@ package final class SQLiteStatement {
   private let sql: String
   private unowned let connection: SQLiteConnection
 
-  fileprivate init(pointer: OpaquePointer, sql: String, connection: SQLiteConnection) {
-    self.pointer = pointer
+  fileprivate init(sql: String, connection: SQLiteConnection) {
     self.sql = sql
     self.connection = connection
+  }
+
+  fileprivate func prepareIfNeeded() throws {
+    if pointer == nil { pointer = try connection.makePointer(sql) }
+  }
+
+  /// For the binds: where preparing fails, `run` or `step` fails the same way and says so.
+  private var ready: OpaquePointer? {
+    if pointer == nil { try? prepareIfNeeded() }  // See above.
+    return pointer
   }
 
   fileprivate func finalize() {
@@ -154,38 +175,39 @@ package final class SQLiteStatement {
   }
 
   package func bind(_ index: Int32, _ value: Int64) {
-    sqlite3_bind_int64(pointer, index, value)
+    sqlite3_bind_int64(ready, index, value)
   }
 
   package func bind(_ index: Int32, _ value: UInt64) {
-    sqlite3_bind_int64(pointer, index, Int64(bitPattern: value))
+    sqlite3_bind_int64(ready, index, Int64(bitPattern: value))
   }
 
-  package func bindNull(_ index: Int32) { sqlite3_bind_null(pointer, index) }
+  package func bindNull(_ index: Int32) { sqlite3_bind_null(ready, index) }
 
   package func bind(_ index: Int32, _ text: String) {
-    sqlite3_bind_text(pointer, index, text, -1, SQLiteStatement.transient)
+    sqlite3_bind_text(ready, index, text, -1, SQLiteStatement.transient)
   }
 
   /// Copies the bytes; nil binds null.
   package func bind(_ index: Int32, _ bytes: [UInt8]?) {
     guard let bytes else { return bindNull(index) }
-    sqlite3_bind_blob(pointer, index, bytes, Int32(bytes.count), SQLiteStatement.transient)
+    sqlite3_bind_blob(ready, index, bytes, Int32(bytes.count), SQLiteStatement.transient)
   }
 
   package func bind(_ index: Int32, _ id: SIMD16<UInt8>) {
     _ = withUnsafeBytes(of: id) {
-      sqlite3_bind_blob(pointer, index, $0.baseAddress, 16, SQLiteStatement.transient)
+      sqlite3_bind_blob(ready, index, $0.baseAddress, 16, SQLiteStatement.transient)
     }
   }
 
   /// Does not copy: the bytes must stay in place until `run` or `reset`.
   package func bindInPlace(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
-    sqlite3_bind_blob(pointer, index, bytes.baseAddress, Int32(bytes.count), nil)
+    sqlite3_bind_blob(ready, index, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
   /// Runs to the end and resets.
   package func run() throws {
+    try prepareIfNeeded()
     let status = sqlite3_step(pointer)
     guard status == SQLITE_DONE || status == SQLITE_ROW else {
       let error = connection.makeError(status, sql)
@@ -197,6 +219,7 @@ package final class SQLiteStatement {
 
   /// True where a row stands ready. After false or an error the statement is reset.
   package func step() throws -> Bool {
+    try prepareIfNeeded()
     let status = sqlite3_step(pointer)
     if status == SQLITE_ROW { return true }
     defer { sqlite3_reset(pointer) }

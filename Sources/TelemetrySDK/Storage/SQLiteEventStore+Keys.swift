@@ -4,6 +4,7 @@ extension SQLiteEventStore {
   /// Makes sure that there is a live key and the secret behind the hashes.
   func establishKeys() -> StoreBlock? {
     if let block = makeReady() { return block }
+    loadKeysInUse()
     let result = writing { core in
       guard !core.hasBoots else { return }
       try core.loadBoots()
@@ -74,10 +75,7 @@ extension SQLiteEventStore {
     let id = random.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     guard id != 0 else { return .keyUnavailable }
     // The secret and the notes are sealed with keys that may not be loaded yet.
-    let older = onCore { core in
-      Set(core.counts.otherByKey.keys.filter { core.keys.cipher($0) == nil })
-    }
-    if case .success(let keys) = older { _ = loadKeys(keys) }
+    loadKeysInUse()
     try keyStore.save(id, key: key)
     let result = writing { core in
       try core.adopt(id, cipher)
@@ -103,7 +101,16 @@ extension SQLiteEventStore {
     return nil
   }
 
-  /// Loads keys that rows ask for. True where at least one came.
+  /// Loads the keys of all rows and notes, as far as they can be had.
+  func loadKeysInUse() {
+    let wanted = onCore { core in
+      core.counts.usedKeys.filter { core.keys.cipher($0) == nil && !core.keys.missing.contains($0) }
+    }
+    if case .success(let ids) = wanted, !ids.isEmpty { _ = loadKeys(ids) }
+  }
+
+  /// True where at least one came. A key that is not found is not asked for again before the next
+  /// opening; one that is unavailable is.
   func loadKeys(_ ids: Set<UInt64>) -> Bool {
     var hasLoaded = false
     for id in ids {
@@ -111,8 +118,10 @@ extension SQLiteEventStore {
         guard let cipher = AESGCM(key: try keyStore.load(id)) else { continue }
         _ = onCore { $0.keys.add(id, cipher) }
         hasLoaded = true
-      } catch {
+      } catch KeyStoreError.itemNotFound {
         _ = onCore { $0.keys.noteMissing(id) }
+      } catch {
+        continue  // Not just now: its rows wait.
       }
     }
     return hasLoaded
@@ -144,11 +153,6 @@ extension SQLiteEventStore {
   /// One step of sealing old rows anew, where that is wanted. True where more may be waiting.
   func resealStep() -> Bool {
     guard configuration.resealsOldRows else { return false }
-    let old = onCore { core in
-      Set(core.counts.queuedByKey.keys.filter { core.keys.cipher($0) == nil })
-        .subtracting(core.keys.missing)
-    }
-    if case .success(let ids) = old, !ids.isEmpty { _ = loadKeys(ids) }
     if case .success(true) = writing({ try $0.resealChunk() }) { return true }
     return false
   }

@@ -1,9 +1,10 @@
 extension SQLiteEventStore {
   package func open() -> StoreBlock? {
-    let isOpen = state.withLock { $0.core.map { !$0.isDamaged } ?? false }
-    if !isOpen {
+    let found = state.withLock { ($0.core != nil, $0.core?.isDamaged ?? false) }
+    let (isOpen, isDamaged) = found
+    if !isOpen || isDamaged {
       closeFiles(reason: .notOpen)
-      if let block = openFiles() {
+      if let block = openFiles(isSuspect: isDamaged) {
         state.withLock { $0.reason = block }
         tell([.blocked(block)])
         return block
@@ -18,12 +19,12 @@ extension SQLiteEventStore {
     return establishKeys()
   }
 
-  private func openFiles() -> StoreBlock? {
+  private func openFiles(isSuspect: Bool) -> StoreBlock? {
     do {
       try files.createDirectory(configuration.directory)
       guard let lock = try files.lock(paths.lock) else { return .locked }
       upkeep.withLock { $0.lock = lock }
-      return try openDatabase()
+      return try openDatabase(isSuspect: isSuspect)
     } catch let error as SQLiteError {
       closeFiles(reason: .notOpen)
       if case .block(let block) = error.meaning { return block }
@@ -34,12 +35,15 @@ extension SQLiteEventStore {
     }
   }
 
-  private func openDatabase() throws -> StoreBlock? {
+  /// - Parameter isSuspect: True where damage was met while the file was open; opening reads only
+  ///   some of the pages, so all are checked then.
+  private func openDatabase(isSuspect: Bool) throws -> StoreBlock? {
     var events: [StoreEvent] = []
     var core: StoreCore
     try moveFoldersAway()
     do {
       core = try openCore(paths, &events)
+      if isSuspect { try core.checkAllPages() }
     } catch let error as SQLiteError where error.meaning == .damaged {
       core = try replaceDamaged(&events)
     }
@@ -70,16 +74,10 @@ extension SQLiteEventStore {
   }
 
   private func install(_ core: StoreCore) throws {
-    let connection = try SQLiteConnection(
-      path: core.paths.database, vfs: configuration.vfsName, busyMs: 0)
-    try connection.execute(Schema.settings)
-    try connection.execute("PRAGMA synchronous=NORMAL")
-    // The first read makes the connection see the log; a checkpoint before it does nothing.
-    _ = try connection.integer("SELECT count(*) FROM meta")
     let log = try files.openForSync(core.paths.log)
     try files.syncDirectory(configuration.directory)
     upkeep.withLock {
-      $0.connection = connection
+      $0.database = core.paths.database
       $0.log = log
     }
     state.withLock { $0.core = core }
@@ -112,6 +110,13 @@ extension SQLiteEventStore {
 
   package func close() {
     _ = sync()
+    closeFiles(reason: .notOpen)
+  }
+
+  /// Lets go of everything as it is, without sync or checkpoint, as a kill would: for tests.
+  package func abandon() {
+    state.withLock { $0.core?.connection.skipCheckpointOnClose() }
+    upkeep.withLock { $0.connection?.skipCheckpointOnClose() }
     closeFiles(reason: .notOpen)
   }
 

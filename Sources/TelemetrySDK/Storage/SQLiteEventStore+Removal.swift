@@ -52,17 +52,11 @@ extension SQLiteEventStore {
   }
 
   package func quarantinedEvents(limit: Int) -> [QuarantinedEvent] {
-    let wanted = onCore { core in
-      Set(core.counts.otherByKey.keys.filter { core.keys.cipher($0) == nil })
-        .subtracting(core.keys.missing)
-    }
-    if case .success(let keys) = wanted, !keys.isEmpty { _ = loadKeys(keys) }
     // try? turns a block into no answer: the caller asks again when the store is back.
     return (try? onCore { try $0.quarantinedEvents(limit: limit) }.get()) ?? []
   }
 
   package func requeueQuarantined() -> Int {
-    _ = quarantinedEvents(limit: 1)
     var total = 0
     var cursor = Int64.min
     while case .success(.some(let step)) = writing({ try $0.requeueChunk(after: cursor) }) {

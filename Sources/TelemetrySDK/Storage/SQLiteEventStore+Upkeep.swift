@@ -96,11 +96,13 @@ extension SQLiteEventStore {
   func restartLog() {
     var events: [StoreEvent] = []
     upkeep.withLock { upkeep in
-      guard let connection = upkeep.connection else { return }
+      let connection: SQLiteConnection
       do {
+        guard let found = try checkpointConnection(&upkeep) else { return }
+        connection = found
         _ = try connection.checkpointPassive()
       } catch {
-        // Told by the locked round below, which fails the same way.
+        return  // A budget that stays used up says so at the next write.
       }
       state.withLock { state in
         guard let core = state.core, !core.isDamaged else { return }
@@ -118,6 +120,19 @@ extension SQLiteEventStore {
       }
     }
     tell(events)
+  }
+
+  private func checkpointConnection(_ upkeep: inout Upkeep) throws -> SQLiteConnection? {
+    if let connection = upkeep.connection { return connection }
+    guard let database = upkeep.database else { return nil }
+    let connection = try SQLiteConnection(
+      path: database, vfs: configuration.vfsName, busyMs: 0)
+    try connection.execute(Schema.settings)
+    try connection.execute("PRAGMA synchronous=NORMAL")
+    // The first read makes the connection see the log; a checkpoint before it does nothing.
+    _ = try connection.integer("SELECT count(*) FROM meta")
+    upkeep.connection = connection
+    return connection
   }
 
   // MARK: - Housekeeping
@@ -140,7 +155,7 @@ extension SQLiteEventStore {
 
   /// One step of giving pages back. True where more are waiting.
   private func shrink() -> Bool {
-    let result = writing(forBytes: 300_000) { core -> Bool in
+    let result = writing(forBytes: SQLiteEventStore.chunkBytes) { core -> Bool in
       if try core.shrinkToCap() { return true }
       guard try core.hasPagesToGiveBack() else { return false }
       try core.vacuumStep()
@@ -151,12 +166,17 @@ extension SQLiteEventStore {
   }
 
   package func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {
+    // No server lives outside these years; their sums with any stored time fit.
+    guard (0...SQLiteEventStore.maxPlausibleMs).contains(confirmedNowMs) else { return }
     guard case .success(true) = onCore({ $0.keys.live != nil }) else { return }
     guard case .success = writing({ try $0.confirm(nowMs: confirmedNowMs) }) else { return }
     let (limitMs, overflows) = confirmedNowMs.subtractingReportingOverflow(maxAgeMs)
     if overflows { return }
     while case .success(let count) = writing({ try $0.dropAged(beforeMs: limitMs) }), count > 0 {}
   }
+
+  /// The year 4,000 or so.
+  private static let maxPlausibleMs: Int64 = 1 << 46
 
   /// Tries a small write where an earlier one failed, so that the block ends by itself.
   private func probe() {

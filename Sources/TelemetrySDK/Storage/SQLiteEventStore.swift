@@ -15,6 +15,9 @@ package final class SQLiteEventStore: EventStore {
 
   /// What checkpoints and syncs need. Its lock is taken before the state's, never after.
   struct Upkeep {
+    /// The database to checkpoint; nil while closed.
+    var database: String?
+    /// Made at the first checkpoint.
     var connection: SQLiteConnection?
     var log: (any SyncHandle)?
     var lock: (any FileLock)?
@@ -102,6 +105,8 @@ package final class SQLiteEventStore: EventStore {
         return value
       }
       switch result {
+      case .failure(let blocked) where blocked.reason == .walBudget && !isSecondTry:
+        restartLog()
       case .failure(let blocked): return .failure(blocked)
       case .success(.some(let value)):
         askForRestartIfHalfFull()
@@ -113,14 +118,16 @@ package final class SQLiteEventStore: EventStore {
     }
     return .failure(Blocked(reason: .walBudget))
   }
-  /// What deleting or moving one chunk of rows writes to the log, at most.
-  static let chunkBytes = 200_000
+  /// What deleting one chunk of rows writes to the log, at most: rows of the usual size share
+  /// pages, pages of large ones are freed without being written.
+  static let chunkBytes = 150_000
 
   // MARK: - Reading
 
   package func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
     var reading = BatchReading(account: account, bounds: bounds)
     var hasLoadedKeys = false
+    var hasRestarted = false
     while !reading.isComplete {
       let result = onCore { core -> BatchReading in
         var next = reading
@@ -129,6 +136,9 @@ package final class SQLiteEventStore: EventStore {
       }
       switch result {
       case .success(let next): reading = next
+      case .failure(let blocked) where blocked.reason == .walBudget && !hasRestarted:
+        hasRestarted = true
+        restartLog()
       case .failure(let blocked):
         return ReadBatch(account: account ?? "", blocked: blocked.reason)
       }
@@ -159,7 +169,7 @@ package final class SQLiteEventStore: EventStore {
       snapshot.blocked = core.block ?? (core.keys.live == nil ? .keyUnavailable : nil)
       snapshot.oldestRecordedAtMs = try core.oldestRecordedAtMs()
       snapshot.unknownKeyRows = core.counts.queuedByKey
-        .filter { core.keys.missing.contains($0.key) }.values.reduce(0, +)
+        .filter { core.keys.cipher($0.key) == nil }.values.reduce(0, +)
       return snapshot
     }
     switch result {

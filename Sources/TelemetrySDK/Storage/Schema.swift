@@ -21,7 +21,6 @@ enum Schema {
     PRAGMA cell_size_check=ON;
     PRAGMA fullfsync=ON;
     PRAGMA checkpoint_fullfsync=ON;
-    PRAGMA wal_autocheckpoint=0;
     """
 
   /// `rid` is the row's random id, also inside the seal's additional data; `tag` a keyed hash of

@@ -103,7 +103,11 @@ extension StoreCore {
     statement.bind(2, Int64(StoreCore.chunkRows))
     defer { statement.reset() }
     var rows: [(RowHead, [UInt8])] = []
-    while try statement.step() { rows.append((RowHead(statement), statement.bytes(5))) }
+    var bytes = 0
+    while bytes < StoreCore.chunkBytes, try statement.step() {
+      rows.append((RowHead(statement), statement.bytes(5)))
+      bytes += rows[rows.count - 1].1.count
+    }
     return rows
   }
 

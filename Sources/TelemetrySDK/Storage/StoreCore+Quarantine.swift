@@ -49,10 +49,33 @@ private struct QuarantineRow {
 }
 
 extension StoreCore {
-  /// Moves one chunk of rows to quarantine and keeps it within its bound.
+  /// Moves rows to quarantine and keeps it within its bound, in transactions of bounded size.
   func quarantine(_ rows: [RowHead], reason: QuarantineReason) throws {
+    var start = 0
+    while start < rows.count {
+      var bytes = 0
+      let group = rows[start...].prefix { row in
+        defer { bytes += sealedBytes(row) }
+        return bytes < StoreCore.chunkBytes
+      }
+      guard logHasRoom(forBytes: bytes * 2 + StoreCore.chunkBytes) else { throw LogIsFull() }
+      try quarantine(group: Array(group), bytes: bytes, reason: reason)
+      start += group.count
+    }
+  }
+
+  private func sealedBytes(_ row: RowHead) -> Int {
+    let read = statements.readFrom
+    read.bind(1, row.sequence - 1)
+    read.bind(2, Int64(1))
+    defer { read.reset() }
+    // try? because a row that cannot be read here fails in the transaction, which reports it.
+    return (try? read.step()) == true ? read.blob(5).count : 0
+  }
+
+  private func quarantine(group rows: [RowHead], bytes: Int, reason: QuarantineReason) throws {
     var evicted: Int64 = 0
-    try makingRoom(forBytes: 0) {
+    try makingRoom(forBytes: bytes) {
       evicted = 0
       try transaction {
         for row in rows { try insertQuarantined(row, reason: reason) }
@@ -160,8 +183,13 @@ extension StoreCore {
   /// Puts one chunk back at the end of the queue, except rows whose seal does not open: they
   /// would only come back. Returns how many were put back and where to go on; nil at the end.
   func requeueChunk(after sequence: Int64) throws -> (requeued: Int, next: Int64)? {
-    let rows = try quarantineRows(after: sequence, limit: StoreCore.chunkRows)
+    var bytes = 0
+    let rows = try quarantineRows(after: sequence, limit: StoreCore.chunkRows).prefix { row in
+      defer { bytes += row.sealed.count }
+      return bytes < StoreCore.chunkBytes
+    }
     guard let last = rows.last else { return nil }
+    guard logHasRoom(forBytes: bytes * 2 + StoreCore.chunkBytes) else { throw LogIsFull() }
     let readable = rows.filter { openQuarantined($0) != nil }
     guard !readable.isEmpty else { return (0, last.head.sequence) }
     try makingRoom(forBytes: readable.reduce(0) { $0 + $1.sealed.count }) {

@@ -91,6 +91,17 @@ extension StoreCore {
     counts.addQueued(key: head.key, account: head.account)
   }
 
+  /// Throws where any page is not as it should be.
+  func checkAllPages() throws {
+    let check = try connection.prepare("PRAGMA quick_check(1)")
+    let isSound = try check.step() && check.text(0) == "ok"
+    check.reset()
+    guard isSound else {
+      connection.closeUntouched()
+      throw SQLiteError(code: 11, operation: "quick_check", message: "damaged")
+    }
+  }
+
   /// Counts what the hint knows of and this file does not have. Returns how many.
   func settle(with hint: StoreHint) throws -> Int64 {
     if hint.storeID == storeID {

@@ -26,9 +26,9 @@ extension StoreCore {
       do {
         return try write()
       } catch let error as SQLiteError where error.primary == 13 {
-        guard try isAtPageCap(forBytes: bytes), logHasRoom(forBytes: bytes + 100_000),
-          try evictOldest() > 0
-        else { throw error }
+        guard try isAtPageCap(forBytes: bytes) else { throw error }
+        guard logHasRoom(forBytes: bytes + StoreCore.chunkBytes * 2) else { throw LogIsFull() }
+        guard try evictOldest() > 0 else { throw error }
       }
     }
     return try write()
@@ -73,7 +73,7 @@ extension StoreCore {
   }
 
   /// Pages given back per step.
-  static let vacuumPages: Int64 = 32
+  static let vacuumPages: Int64 = 16
 
   /// True where so much of the file is free that giving it back is worth the writes.
   func hasPagesToGiveBack() throws -> Bool {
@@ -83,7 +83,6 @@ extension StoreCore {
   }
 
   func vacuumStep() throws {
-    guard logHasRoom(forBytes: Int(StoreCore.vacuumPages * 2 * Schema.pageBytes)) else { return }
     try connection.execute("PRAGMA incremental_vacuum(\(StoreCore.vacuumPages))")
     noteCommit()
   }

@@ -1,3 +1,6 @@
+/// A write of unforeseen size met the log's budget: to be tried again once the log is restarted.
+struct LogIsFull: Error {}
+
 /// An open database and all that is known about it. Reached only while holding the store's lock;
 /// each extension holds one subject.
 final class StoreCore {
@@ -49,7 +52,7 @@ final class StoreCore {
     self.connection = connection
     self.clock = clock
     boot = RecordedTime.boot(clock.bootID())
-    statements = try StoreStatements(connection)
+    statements = StoreStatements(connection)
     try readMeta()
     try countRows()
     synced = counts
@@ -135,6 +138,7 @@ final class StoreCore {
 
   /// What a failure means. Damage is remembered in any case.
   func meaning(of error: any Error) -> StoreBlock {
+    if error is LogIsFull { return .walBudget }
     guard let error = error as? SQLiteError else { return .ioError }
     switch error.meaning {
     case .block(let block): return block
@@ -146,6 +150,8 @@ final class StoreCore {
   }
 
   private func note(_ reason: StoreBlock) -> StoreBlock {
+    // The log's budget is asked before each write anyway.
+    if reason == .walBudget { return reason }
     if block != reason { events.append(.blocked(reason)) }
     if block == nil && reason == .locked { connection.setBusyMs(0) }
     block = reason
@@ -176,4 +182,7 @@ final class StoreCore {
     return logBytes + pages * Schema.frameBytes <= configuration.effectiveWALBudget
   }
   static let pagesBesideTheRow = 10
+
+  /// Bytes of rows that one transaction moves, at most, unless a single row is larger.
+  static let chunkBytes = 48_000
 }

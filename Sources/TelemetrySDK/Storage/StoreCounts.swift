@@ -56,6 +56,9 @@ struct StoreCounts: Sendable, Equatable {
     return ledger
   }
 
+  /// Keys that a row or a note was sealed with.
+  var usedKeys: Set<UInt64> { Set(queuedByKey.keys).union(otherByKey.keys) }
+
   /// True where a row or note sealed with the key exists in this file.
   func uses(key: UInt64) -> Bool {
     (queuedByKey[key] ?? 0) > 0 || (otherByKey[key] ?? 0) > 0

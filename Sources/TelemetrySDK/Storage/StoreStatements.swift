@@ -1,4 +1,4 @@
-/// The prepared statements of the writing connection.
+/// The statements of the writing connection, each prepared at its first use and kept.
 struct StoreStatements {
   let begin: SQLiteStatement
   let commit: SQLiteStatement
@@ -23,47 +23,47 @@ struct StoreStatements {
   let rowsOfKey: SQLiteStatement
   let reseal: SQLiteStatement
 
-  init(_ connection: SQLiteConnection) throws {
-    begin = try connection.prepare("BEGIN IMMEDIATE")
-    commit = try connection.prepare("COMMIT")
-    rollback = try connection.prepare("ROLLBACK")
-    insert = try connection.prepare(
+  init(_ connection: SQLiteConnection) {
+    begin = connection.later("BEGIN IMMEDIATE")
+    commit = connection.later("COMMIT")
+    rollback = connection.later("ROLLBACK")
+    insert = connection.later(
       "INSERT INTO events(seq,key,account,rid,tag,sealed) VALUES(?1,?2,?3,?4,?5,?6)")
-    readFrom = try connection.prepare(
+    readFrom = connection.later(
       """
       SELECT seq,key,account,rid,tag,sealed FROM events WHERE seq>?1 ORDER BY seq LIMIT ?2
       """)
-    inspectRange = try connection.prepare(
+    inspectRange = connection.later(
       "SELECT seq,key,account,rid,tag FROM events WHERE seq>=?1 AND seq<=?2 ORDER BY seq")
-    deleteOne = try connection.prepare("DELETE FROM events WHERE seq=?1")
-    deleteRange = try connection.prepare("DELETE FROM events WHERE seq>=?1 AND seq<=?2")
-    hasTag = try connection.prepare("SELECT 1 FROM quarantine WHERE tag=?1 LIMIT 1")
-    saveCounts = try connection.prepare(
+    deleteOne = connection.later("DELETE FROM events WHERE seq=?1")
+    deleteRange = connection.later("DELETE FROM events WHERE seq>=?1 AND seq<=?2")
+    hasTag = connection.later("SELECT 1 FROM quarantine WHERE tag=?1 LIMIT 1")
+    saveCounts = connection.later(
       """
       UPDATE meta SET high_water=?1, base=?2, requeued=?3, delivered=?4, queue_full=?5,
         too_old=?6, purged=?7, corrupt=?8, quarantine_full=?9, quarantine_cleared=?10
       """)
-    quarantineInsert = try connection.prepare(
+    quarantineInsert = connection.later(
       "INSERT INTO quarantine VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)")
-    quarantineRead = try connection.prepare(
+    quarantineRead = connection.later(
       """
       SELECT seq,key,account,rid,tag,sealed,code,detail_key,detail FROM quarantine
       WHERE seq>?1 ORDER BY seq LIMIT ?2
       """)
-    quarantineDelete = try connection.prepare("DELETE FROM quarantine WHERE seq=?1")
-    noteRead = try connection.prepare("SELECT key, sealed FROM notes WHERE name=?1")
-    noteWrite = try connection.prepare(
+    quarantineDelete = connection.later("DELETE FROM quarantine WHERE seq=?1")
+    noteRead = connection.later("SELECT key, sealed FROM notes WHERE name=?1")
+    noteWrite = connection.later(
       "INSERT OR REPLACE INTO notes(name,key,sealed) VALUES(?1,?2,?3)")
-    noteDelete = try connection.prepare("DELETE FROM notes WHERE name=?1")
-    noteNames = try connection.prepare("SELECT name FROM notes ORDER BY name")
-    setCurrentKey = try connection.prepare("UPDATE meta SET current_key=?1")
-    setStore = try connection.prepare("UPDATE meta SET store=?1")
-    firstOfKey = try connection.prepare(
+    noteDelete = connection.later("DELETE FROM notes WHERE name=?1")
+    noteNames = connection.later("SELECT name FROM notes ORDER BY name")
+    setCurrentKey = connection.later("UPDATE meta SET current_key=?1")
+    setStore = connection.later("UPDATE meta SET store=?1")
+    firstOfKey = connection.later(
       "SELECT seq FROM events WHERE key=?1 ORDER BY seq LIMIT 1")
-    rowsOfKey = try connection.prepare(
+    rowsOfKey = connection.later(
       """
       SELECT seq,key,account,rid,tag,sealed FROM events WHERE key=?1 ORDER BY seq LIMIT ?2
       """)
-    reseal = try connection.prepare("UPDATE events SET key=?1, sealed=?2 WHERE seq=?3")
+    reseal = connection.later("UPDATE events SET key=?1, sealed=?2 WHERE seq=?3")
   }
 }

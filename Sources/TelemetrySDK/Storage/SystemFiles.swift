@@ -41,16 +41,16 @@ package struct SystemFiles: FileOperations {
     return try SystemFiles.readAll(descriptor)
   }
 
-  package func writeDurably(_ path: String, _ bytes: [UInt8]) throws {
-    let aside = path + ".new"
-    let descriptor = try SystemFiles.open(aside, O_WRONLY | O_CREAT | O_TRUNC)
-    do {
-      defer { close(descriptor) }
-      try SystemFiles.writeAll(descriptor, bytes)
-      try SystemFiles.flush(descriptor)
-    }
-    try rename(aside, to: path)
-    try syncDirectory(SystemFiles.folder(of: path))
+  package func write(_ path: String, _ bytes: [UInt8]) throws {
+    let descriptor = try SystemFiles.open(path, O_WRONLY | O_CREAT | O_TRUNC)
+    defer { close(descriptor) }
+    try SystemFiles.writeAll(descriptor, bytes)
+  }
+
+  package func sync(_ path: String) throws {
+    let descriptor = try SystemFiles.open(path, O_RDONLY)
+    defer { close(descriptor) }
+    try SystemFiles.flush(descriptor)
   }
 
   package func remove(_ path: String) throws {
@@ -83,7 +83,7 @@ package struct SystemFiles: FileOperations {
   package func syncDirectory(_ path: String) throws {
     let descriptor = try SystemFiles.open(path, O_RDONLY | O_DIRECTORY)
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw FileError(operation: "fsync", code: errno) }
+    try SystemFiles.flush(descriptor)
   }
 
   package func status(_ path: String) -> FileStatus? {
@@ -151,11 +151,6 @@ package struct SystemFiles: FileOperations {
       if fcntl(descriptor, F_FULLFSYNC) != -1 { return }
     #endif
     guard fsync(descriptor) == 0 else { throw FileError(operation: "fsync", code: errno) }
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private struct DescriptorLock: FileLock {
