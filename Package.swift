@@ -39,14 +39,21 @@ let package = Package(
       name: "workbench", dependencies: ["Scenarios", "MockBatchServer"],
       swiftSettings: swiftSettings),
 
+    // Storage operations that count, fail, kill and are recorded: for tests, in no product.
+    .target(name: "StorageShim", dependencies: ["CSQLite"], path: "Tests/StorageShim"),
+    .executableTarget(
+      name: "crashlab", dependencies: ["TelemetrySDK", "TelemetryTestSupport", "StorageShim"],
+      path: "Tests/CrashLab", swiftSettings: swiftSettings),
+
     .target(
-      name: "TelemetryTestSupport", dependencies: ["TelemetrySDK", "JSONText", "CZlib"],
+      name: "TelemetryTestSupport",
+      dependencies: ["TelemetrySDK", "JSONText", "CZlib", "StorageShim"],
       path: "Tests/TelemetryTestSupport", swiftSettings: swiftSettings),
     .testTarget(
       name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: swiftSettings),
     .testTarget(
       name: "TelemetrySDKTests",
-      dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport"],
+      dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport", "StorageShim"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "MockBatchServerTests", dependencies: ["MockBatchServer", "JSONText"],

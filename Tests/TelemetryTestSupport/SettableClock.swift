@@ -6,6 +6,12 @@ package final class SettableClock: TelemetryClock {
     package var sinceBootMs: Int64
     package var wallMs: Int64
     package var boot: String
+
+    package init(sinceBootMs: Int64, wallMs: Int64, boot: String) {
+      self.sinceBootMs = sinceBootMs
+      self.wallMs = wallMs
+      self.boot = boot
+    }
   }
 
   private let hands: Guarded<Hands>

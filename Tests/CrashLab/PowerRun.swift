@@ -1,0 +1,175 @@
+import Foundation
+import StorageShim
+import TelemetrySDK
+import TelemetryTestSupport
+
+/// Crash images of one recorded run, each opened by the real code: after every operation, with
+/// unsynced writes kept, dropped, torn and reordered.
+enum PowerRun {
+  private struct Mode {
+    let title: String
+    let durability: Durability
+    let onlyFullSyncsCount: Bool
+  }
+
+  private static let modes = [
+    Mode(title: "process kill", durability: .processKill, onlyFullSyncsCount: false),
+    Mode(
+      title: "process kill, fsync unordered", durability: .processKill, onlyFullSyncsCount: true),
+    Mode(title: "power loss", durability: .powerLoss, onlyFullSyncsCount: false),
+    Mode(title: "power loss, fsync unordered", durability: .powerLoss, onlyFullSyncsCount: true),
+  ]
+
+  static func runAll(_ options: Options) -> [Findings] {
+    let findings = modes.map { run($0, options) }
+    Workplace.remove(Workplace.root)
+    return findings
+  }
+
+  private static func run(_ mode: Mode, _ options: Options) -> Findings {
+    var findings = Findings(title: "crash images, durability \(mode.title)")
+    let history = record(mode, options)
+    let disk = CrashDisk(onlyFullSyncsCount: mode.onlyFullSyncsCount)
+    let started = DispatchTime.now().uptimeNanoseconds
+    let recorded = history.operations
+    for index in 0...recorded {
+      if index > 0 { disk.apply(shim_recorded_at(index - 1).pointee) }
+      for (name, choice, isKill) in choices(disk, options.seed &+ UInt64(index)) {
+        let image = disk.image(choice)
+        findings.cases += 1
+        if let problem = judge(image, index, isKill, history, mode, options) {
+          findings.violations.append("after operation \(index), \(name): \(problem)")
+        }
+      }
+    }
+    let seconds = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
+    let rate = Int(Double(findings.cases) / seconds)
+    findings.title += " (\(recorded) operations, \(rate) images/s, seed \(options.seed))"
+    shim_reset()
+    return findings
+  }
+
+  private static func choices(
+    _ disk: CrashDisk, _ seed: UInt64
+  ) -> [(name: String, choice: CrashDisk.Choice, isKill: Bool)] {
+    guard disk.hasPending else { return [("as it is", .all, true)] }
+    let random = (0..<3).map { number in
+      (
+        "random \(number)", CrashDisk.Choice.random(SplitMix(seed: seed &* 31 &+ UInt64(number))),
+        false
+      )
+    }
+    return [
+      ("all kept", .all, true), ("all dropped", .none, false), ("only the last", .lastOnly, false),
+      ("all but the last", .allButLast, false),
+    ] + random
+  }
+
+  // MARK: - The recorded run
+
+  /// The states that a run went through, and when.
+  struct History {
+    /// Hash of (queued, quarantined) after each transaction.
+    var states: [UInt64] = [0]
+    /// When the transaction that led to the state began and was over, in recorded operations.
+    var begun: [Int] = [0]
+    var done: [Int] = [0]
+    /// Operation and number of states that a sync covered.
+    var syncs: [(operation: Int, state: Int)] = []
+    var operations = 0
+    var tokens: [UInt64] = []
+
+    func token(_ number: Int, quarantined: Bool) -> UInt64 {
+      quarantined ? tokens[number] &* 0x9e37_79b9_7f4a_7c15 : tokens[number]
+    }
+  }
+
+  private static func record(_ mode: Mode, _ options: Options) -> History {
+    let directory = Workplace.make("record")
+    shim_reset()
+    shim_record(1)
+    var generator = SplitMix(seed: 99)
+    var history = History()
+    history.tokens = (0..<options.events).map { _ in generator.next() | 1 }
+    var state: UInt64 = 0
+    var begun = 0
+    let workload = Workload(
+      directory: directory, events: options.events, seed: options.seed,
+      durability: mode.durability)
+    workload.run { fact in
+      let now = Int(shim_recorded())
+      func step() {
+        history.states.append(state)
+        history.begun.append(begun)
+        history.done.append(now)
+      }
+      switch fact {
+      case .offered, .deleting, .quarantining: begun = now
+      case .acknowledged(let number):
+        state ^= history.token(number, quarantined: false)
+        step()
+      case .deleted(let numbers):
+        for number in numbers { state ^= history.token(number, quarantined: false) }
+        step()
+      case .quarantined(let numbers):
+        for number in numbers {
+          state ^= history.token(number, quarantined: false)
+          state ^= history.token(number, quarantined: true)
+        }
+        step()
+      case .synced: history.syncs.append((now, history.states.count - 1))
+      }
+    }
+    shim_record(0)
+    history.operations = Int(shim_recorded())
+    Workplace.remove(directory)
+    return history
+  }
+
+  // MARK: - Judgement
+
+  private static func judge(
+    _ image: [String: [UInt8]], _ operation: Int, _ isKill: Bool, _ history: History,
+    _ mode: Mode, _ options: Options
+  ) -> String? {
+    for (path, bytes) in image where Survivors.holdsNeedle(bytes) {
+      return "clear text in \(path)"
+    }
+    let directory = Workplace.make("image")
+    write(image, below: directory)
+    let survivors = Survivors(
+      directory: directory, events: options.events, seed: options.seed,
+      durability: mode.durability, searches: false)
+    if let problem = survivors.problem { return problem }
+    var state: UInt64 = 0
+    for number in survivors.queued { state ^= history.token(number, quarantined: false) }
+    for number in survivors.quarantined { state ^= history.token(number, quarantined: true) }
+    let newest = history.begun.lastIndex { $0 < operation } ?? 0
+    let oldest =
+      isKill
+      ? history.done.lastIndex { $0 <= operation } ?? 0
+      : history.syncs.last { $0.operation <= operation }?.state ?? 0
+    guard oldest <= newest || oldest == 0 else { return nil }
+    let allowed = history.states[min(oldest, newest)...newest]
+    return allowed.contains(state)
+      ? nil
+      : "no state between transactions \(oldest) and \(newest): \(survivors.ledger)"
+  }
+
+  private static func write(_ image: [String: [UInt8]], below directory: String) {
+    let files = SystemFiles()
+    for folder in ["/queue", "/keys"] {
+      // try? because a missing folder shows in the verdict, and so does a file left over.
+      try? files.createDirectory(directory + folder)
+      for name in (try? files.list(directory + folder)) ?? [] {
+        try? files.remove(directory + folder + "/" + name)  // See above.
+      }
+    }
+    let root = Workplace.root + "/record"
+    for (path, bytes) in image where path.hasPrefix(root) {
+      let target = directory + path.dropFirst(root.count)
+      // try? because a missing file shows in the verdict.
+      try? files.write(String(target), bytes)
+    }
+  }
+}

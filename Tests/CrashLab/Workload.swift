@@ -1,0 +1,148 @@
+import Foundation
+import StorageShim
+import TelemetrySDK
+import TelemetryTestSupport
+
+/// What happened in a run, in order, and at which storage operation.
+enum Fact: Equatable {
+  case offered(Int)
+  /// The durable receipt was read.
+  case acknowledged(Int)
+  case deleting([Int])
+  case deleted([Int])
+  case quarantining([Int])
+  case quarantined([Int])
+  /// Everything acknowledged so far is on the medium.
+  case synced
+}
+
+/// The scripted run that is killed at every operation: records, deliveries, refusals, rotations
+/// and syncs, the same for the same seed.
+struct Workload {
+  static let needle = "needle-in-clear"
+
+  let directory: String
+  let events: Int
+  let seed: UInt64
+  var durability = Durability.processKill
+
+  var storeDirectory: String { directory + "/queue" }
+
+  func makeStore(skipsSyncs: Bool = true) -> SQLiteEventStore {
+    Workload.makeStore(directory: directory, durability: durability, skipsSyncs: skipsSyncs)
+  }
+
+  static func makeStore(
+    directory: String, durability: Durability = .processKill, skipsSyncs: Bool = true,
+    clock: SettableClock = SettableClock(), change: (inout StoreConfiguration) -> Void = { _ in }
+  ) -> SQLiteEventStore {
+    let files = ShimFiles(skipsSyncs: skipsSyncs)
+    shim_skip_syncs(skipsSyncs ? 1 : 0)
+    var configuration = StoreConfiguration(directory: directory + "/queue")
+    configuration.usesBackgroundThreads = false
+    configuration.durability = durability
+    configuration.vfsName = "shim"
+    // Small enough for the log to start over several times in a run.
+    configuration.walBudgetBytes = 300_000
+    change(&configuration)
+    return SQLiteEventStore(
+      configuration: configuration,
+      keyStore: FileKeyStore(directory: directory + "/keys", files: files), clock: clock,
+      files: files)
+  }
+
+  /// The id of the run's n-th event.
+  static func id(_ number: Int, seed: UInt64) -> EventID {
+    var generator = SplitMix(seed: seed &* 1_000_003 &+ UInt64(number))
+    var bytes = SIMD16<UInt8>()
+    for index in 0..<16 { bytes[index] = UInt8(truncatingIfNeeded: generator.next()) }
+    return EventID(random: bytes)
+  }
+
+  /// The numbers of the run's events by their ids; made once.
+  static func numbers(events: Int, seed: UInt64) -> [EventID: Int] {
+    made.withLock { made in
+      if made.events != events || made.seed != seed {
+        made = (events, seed, [:])
+        for number in 0..<events { made.numbers[id(number, seed: seed)] = number }
+      }
+      return made.numbers
+    }
+  }
+  private static let made = Guarded<(events: Int, seed: UInt64, numbers: [EventID: Int])>(
+    (0, 0, [:]))
+
+  private func event(_ number: Int) -> NewEvent {
+    let json = "{\"n\":\(number),\"text\":\"\(Workload.needle)\",\"pad\":\""
+    let padding = String(repeating: "p", count: number % 7 == 0 ? 900 : 120)
+    return NewEvent(
+      id: Workload.id(number, seed: seed), account: number % 3 == 0 ? "needle-in-clear-b" : "",
+      json: Array((json + padding + "\"}").utf8), recordedAtMs: 1_767_600_000_000)
+  }
+
+  /// Runs and tells each fact as it becomes one.
+  func run(_ tell: (Fact) -> Void) {
+    let store = makeStore()
+    _ = store.open()
+    var numbers: [EventID: Int] = [:]
+    for number in 0..<events {
+      numbers[Workload.id(number, seed: seed)] = number
+      tell(.offered(number))
+      record(number, store, tell)
+      if number % 20 == 19 { deliver(store, numbers, tell) }
+      if number % 37 == 36 { refuse(store, numbers, tell) }
+      if number % 60 == 59 { _ = store.rotateKey() }
+      if number % 25 == 24 { _ = store.maintain() }
+      if number % 45 == 44, store.sync() == nil { tell(.synced) }
+    }
+    store.close()
+  }
+
+  private func record(_ number: Int, _ store: SQLiteEventStore, _ tell: (Fact) -> Void) {
+    switch store.append(event(number)) {
+    case .durable: tell(.acknowledged(number))
+    case .syncPending:
+      guard store.sync() == nil else { return }
+      tell(.acknowledged(number))
+      tell(.synced)
+    case .duplicate, .blocked: break
+    }
+  }
+
+  private func deliver(
+    _ store: SQLiteEventStore, _ numbers: [EventID: Int], _ tell: (Fact) -> Void
+  ) {
+    let rows = store.readBatch(account: nil, bounds: .make(maxEvents: 12)).events.map(\.row)
+    let sent = rows.compactMap { numbers[$0.id] }
+    store.markInFlight(rows)
+    tell(.deleting(sent))
+    if store.deleteDelivered(rows) == nil { tell(.deleted(sent)) }
+  }
+
+  private func refuse(
+    _ store: SQLiteEventStore, _ numbers: [EventID: Int], _ tell: (Fact) -> Void
+  ) {
+    let rows = store.readBatch(account: nil, bounds: .make(maxEvents: 1)).events.map(\.row)
+    let refused = rows.compactMap { numbers[$0.id] }
+    tell(.quarantining(refused))
+    if store.quarantine(rows, reason: .refused(status: 400, detail: Workload.needle)) == nil {
+      tell(.quarantined(refused))
+    }
+  }
+}
+
+/// A small seeded generator; never near a nonce.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+    return value ^ (value >> 31)
+  }
+
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}

@@ -1,0 +1,3 @@
+import Foundation
+
+exit(CrashLab.run(Array(CommandLine.arguments.dropFirst())))
