@@ -1,0 +1,211 @@
+import Foundation
+import TelemetrySDK
+import TelemetryTestSupport
+import XCTest
+
+/// Keys that rotate, hide, get lost and are destroyed.
+final class KeyLifeTests: StoreTestCase {
+  private func record(_ store: SQLiteEventStore, _ count: Int) -> [EventID] {
+    let events = (0..<count).map { NewEvent.make($0) }
+    for event in events { XCTAssertNotNil(store.append(event).sequence) }
+    return events.map(\.id)
+  }
+
+  func testOpen_whenTheKeyIsUnavailable_waitsAndMakesNone() {
+    let first = openStore()
+    let ids = record(first, 5)
+    first.close()
+    keys.change {
+      $0.nextErrors = Array(repeating: .unavailable(status: -25_308), count: 5)
+    }
+    let store = makeStore()
+    for _ in 0..<5 {
+      XCTAssertEqual(store.open(), .keyUnavailable)
+      XCTAssertEqual(store.append(.make()), .blocked(.keyUnavailable))
+    }
+    XCTAssertNil(store.open())
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    XCTAssertEqual(keys.current.saved.count, 1)
+    XCTAssertNotNil(store.append(.make()).sequence)
+    store.close()
+  }
+
+  func testOpen_whenNotFoundIsFalse_waitsUntilProtectedDataIsThere() {
+    let first = openStore()
+    let ids = record(first, 5)
+    first.close()
+    keys.change {
+      $0.nextErrors = []
+      $0.isProtectedDataAvailable = false
+    }
+    let hidden = keys.current.keys
+    keys.change { $0.keys = [:] }
+    let store = makeStore()
+    XCTAssertEqual(store.open(), .keyUnavailable)
+    XCTAssertEqual(keys.current.saved.count, 1)
+    keys.change {
+      $0.keys = hidden
+      $0.isProtectedDataAvailable = true
+    }
+    XCTAssertFalse(store.maintain())
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    XCTAssertEqual(keys.current.saved.count, 1)
+    store.close()
+  }
+
+  func testOpen_whenTheKeyIsLost_addsOneBesideAndKeepsTheRows() {
+    let first = openStore()
+    _ = record(first, 5)
+    first.close()
+    let lost = keys.current.keys
+    keys.change { $0.keys = [:] }
+    let store = openStore()
+    XCTAssertEqual(store.snapshot().unknownKeyRows, 5)
+    XCTAssertEqual(store.snapshot().ledger.queued, 5)
+    let fresh = record(store, 3)
+    XCTAssertEqual(store.allEvents().map(\.row.id), fresh)
+    XCTAssertTrue(store.quarantinedEvents(limit: 9).isEmpty)
+    store.close()
+    // A backup brings the key back: the rows were kept for that.
+    keys.change { $0.keys.merge(lost) { old, _ in old } }
+    let again = openStore()
+    XCTAssertEqual(again.snapshot().unknownKeyRows, 0)
+    XCTAssertEqual(again.allEvents().count, 8)
+    again.close()
+  }
+
+  func testMaintain_whenRowsOfALostKeyAreOld_dropsThemWithTheAgeLimit() {
+    let first = openStore()
+    _ = record(first, 3)
+    first.close()
+    keys.change { $0.keys = [:] }
+    let store = openStore()
+    _ = record(store, 1)
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 1_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 4)
+    clock.advance(ms: 10_000)
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 1_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 0)
+    XCTAssertEqual(store.snapshot().ledger.dropped["tooOld"], 4)
+    store.close()
+  }
+
+  func testRotate_whenRowsOfTheOldKeyRemain_destroysItOnlyAfterTheLast() throws {
+    let store = openStore()
+    let old = record(store, 150)
+    let oldKey = try XCTUnwrap(keys.current.saved.first)
+    XCTAssertNil(store.rotateKey())
+    let fresh = record(store, 10)
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [])
+    let rows = store.allEvents().map(\.row)
+    XCTAssertEqual(rows.map(\.id), old + fresh)
+    XCTAssertNil(store.deleteDelivered(Array(rows[..<149])))
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [])
+    XCTAssertNil(store.deleteDelivered([rows[149]]))
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [oldKey])
+    XCTAssertEqual(store.allEvents().map(\.row.id), fresh)
+    store.close()
+  }
+
+  func testRotate_whenAFileWasMovedAside_keepsItsKeysUntilItGoes() throws {
+    let first = openStore()
+    _ = record(first, 10)
+    XCTAssertNil(first.sync())
+    first.close()
+    try Data(repeating: 0xa5, count: 16_384).write(to: URL(fileURLWithPath: database))
+    let store = openStore()
+    XCTAssertNil(store.rotateKey())
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [])
+    try SystemFiles().removeTree(path("queue.damaged"))
+    _ = store.maintain()
+    XCTAssertGreaterThan(keys.current.destroyed.count, 0)
+    store.close()
+  }
+
+  func testMaintain_whenTheKeyHasSealedEnough_rotates() {
+    let store = openStore { $0.sealsPerKey = 50 }
+    _ = record(store, 60)
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.saved.count, 2)
+    XCTAssertTrue(events.contains(.keyRotated))
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.saved.count, 2)
+    XCTAssertEqual(store.allEvents().count, 60)
+    store.close()
+  }
+
+  func testMaintain_whenTheKeyIsOld_rotatesAlsoAcrossAStart() {
+    openStore().close()
+    clock.advance(ms: 89 * 86_400_000)
+    let store = openStore()
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.saved.count, 1)
+    clock.advance(ms: 2 * 86_400_000)
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.saved.count, 2)
+    store.close()
+  }
+
+  func testReseal_whenOldRowsWait_movesThemToTheLiveKeyAndResumes() throws {
+    var store = openStore { $0.resealsOldRows = true }
+    let ids = record(store, 350)
+    XCTAssertNil(store.rotateKey())
+    XCTAssertTrue(store.maintain())
+    store.abandon()
+    store = openStore { $0.resealsOldRows = true }
+    var steps = 0
+    while store.maintain(), steps < 20 { steps += 1 }
+    XCTAssertEqual(keys.current.destroyed, [try XCTUnwrap(keys.current.saved.first)])
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    store.close()
+  }
+
+  func testRotate_whenTheNewKeyCannotBeSaved_goesOnWithTheOld() {
+    let store = openStore()
+    _ = record(store, 3)
+    keys.change { $0.nextErrors = [.unavailable(status: 5)] }
+    XCTAssertEqual(store.rotateKey(), .keyUnavailable)
+    _ = record(store, 3)
+    XCTAssertEqual(store.allEvents().count, 6)
+    store.close()
+  }
+
+  func testPurge_whenTheKeyStoreIsAway_isFinishedLater() {
+    let store = openStore()
+    _ = record(store, 5)
+    _ = store.setNote("session", [1])
+    let old = keys.current.saved
+    keys.change { $0.nextErrors = [.unavailable(status: 5), .unavailable(status: 5)] }
+    XCTAssertEqual(store.purge(), .keyUnavailable)
+    XCTAssertEqual(store.append(.make()), .blocked(.keyUnavailable))
+    store.abandon()
+    keys.change { $0.nextErrors = [] }
+    let again = openStore()
+    XCTAssertEqual(again.allEvents().count, 0)
+    XCTAssertNil(again.note("session"))
+    XCTAssertEqual(again.snapshot().ledger.dropped, ["purged": 5])
+    XCTAssertEqual(Array(keys.current.destroyed.prefix(1)), old)
+    XCTAssertNotNil(again.append(.make()).sequence)
+    again.close()
+  }
+
+  func testCallerID_whenTheKeyWasRotated_isStillKnown() throws {
+    let id = try XCTUnwrap(EventID("b1946ac9-2492-4d23-8e3a-6c1f5a0f7e11"))
+    var store = openStore()
+    XCTAssertNotNil(store.append(.make(1, id: id)).sequence)
+    XCTAssertNil(store.rotateKey())
+    XCTAssertEqual(store.append(.make(1, id: id)), .duplicate)
+    store.close()
+    store = openStore()
+    XCTAssertEqual(store.append(.make(1, id: id)), .duplicate)
+    let bytes = try XCTUnwrap(FileManager.default.contents(atPath: path("queue.sqlite-wal")))
+    let database = try XCTUnwrap(FileManager.default.contents(atPath: database))
+    let raw = Data((0..<16).map { id.bytes[$0] })
+    XCTAssertNil((bytes + database).range(of: raw))
+    store.close()
+  }
+}
