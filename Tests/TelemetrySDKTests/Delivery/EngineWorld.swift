@@ -1,0 +1,176 @@
+import Foundation
+import TelemetryTestSupport
+
+@testable import TelemetrySDK
+
+/// The world around one engine, as a value: performs its effects in memory, and checks the laws
+/// of delivery at each of them. What must be answered lies in lists until a driver answers it.
+struct EngineWorld {
+  struct Row: Hashable {
+    let sequence: Int64
+    let account: String
+    let bytes: Int
+    static func == (left: Row, right: Row) -> Bool { left.sequence == right.sequence }
+    func hash(into hasher: inout Hasher) { hasher.combine(sequence) }
+    var reference: RowReference {
+      RowReference(sequence: sequence, id: EventID(bytes: SIMD16(repeating: 1)))
+    }
+  }
+  struct Prepare: Equatable {
+    let generation: UInt64
+    let accounts: [String]?
+    let bounds: BatchBounds
+  }
+  struct Request {
+    let generation: UInt64
+    let batch: UInt64
+    let token: String
+    let rows: [Row]
+  }
+  struct Settle {
+    let generation: UInt64
+    let batch: UInt64
+    let settlement: Settlement
+  }
+
+  let policy: DeliveryPolicy
+  var engine: DeliveryEngine
+  var now = Moment(nanoseconds: 1_000_000_000_000)
+  var bootID = "boot-0"
+  var random: SplitMix
+
+  // The store.
+  var rows: [Row] = []
+  var marked: [UInt64: [Row]] = [:]
+  var lastSequence: Int64 = 0
+  var note: GateRecord?
+  var delivered: Set<Int64> = []
+  var quarantined: Set<Int64> = []
+  var isBufferBlocked = false
+
+  // What waits for an answer.
+  var preparing: [Prepare] = []
+  var sending: Request?
+  /// Cancelled requests whose outcome still comes.
+  var late: [UInt64] = []
+  var settling: [Settle] = []
+  var asking: [UInt64] = []
+  var opening = false
+  var buffering = false
+  var tending = false
+  var timers: [DeliveryTimer: DeliveryEngine.TimerState] = [:]
+  var assertion: UInt64?
+  var tasks: Set<Int> = []
+  var waiters: [Int: Moment] = [:]
+  var nextID = 0
+
+  // The phone.
+  var isForeground = true
+  var path = NetworkPath()
+  var hasConsent = true
+  var isShutDown = false
+  var accounts: [String: String] = [:]
+
+  var laws = DeliveryLaws()
+  /// The latest inputs with their effects; written out only when a law is broken.
+  var trace: [Entry] = []
+
+  struct Entry: CustomStringConvertible {
+    let now: Moment
+    let input: DeliveryInput?
+    let effects: [DeliveryEffect]
+    var description: String {
+      let head = "\(now.nanoseconds / 1_000_000) ms < \(input.map { "\($0)" } ?? "KILL")"
+      return ([head] + effects.map { "    > \($0)" }).joined(separator: "\n")
+        .replacingOccurrences(of: "TelemetrySDK.", with: "")
+    }
+  }
+
+  init(seed: UInt64, configure: (inout TelemetryConfiguration) -> Void = { _ in }) {
+    var configuration = TelemetryConfiguration(endpoint: "https://x.test/b", directory: "/none")
+    configure(&configuration)
+    policy = DeliveryPolicy(configuration)
+    random = SplitMix(seed: seed)
+    engine = DeliveryEngine(policy: policy, bootID: bootID, random: SeededRandom(seed ^ 1))
+  }
+
+  /// Hands an input to the engine and performs what it asks for.
+  mutating func input(_ input: DeliveryInput) {
+    laws.saw(input, at: now)
+    let effects = engine.handle(input, now: now)
+    if trace.count >= 1_000 { trace.removeFirst(500) }
+    trace.append(Entry(now: now, input: input, effects: effects))
+    for effect in effects { perform(effect) }
+    if timers != engine.timers { broken("the timers set are not those of the engine") }
+    if isShutDown, !timers.isEmpty { broken("a timer runs after the end") }
+  }
+
+  mutating func broken(_ law: String) { laws.broken.append(law) }
+
+  private mutating func perform(_ effect: DeliveryEffect) {
+    switch effect {
+    case .prepare(let generation, let accounts, let bounds):
+      preparing.append(Prepare(generation: generation, accounts: accounts, bounds: bounds))
+    case .send(let generation, let batch, let token): send(generation, batch, token)
+    case .cancelUpload(let generation):
+      if sending?.generation != generation {
+        broken("a request is cancelled that is not under way")
+      }
+      sending = nil
+      late.append(generation)
+    case .release(let batch):
+      if marked.removeValue(forKey: batch) == nil { broken("a batch is released twice") }
+    case .settle(let generation, let batch, let settlement):
+      if settling.contains(where: { $0.batch == batch }) { broken("a batch is settled twice") }
+      if marked[batch] == nil { broken("a batch is settled that is not marked") }
+      laws.settles(batch, marked[batch] ?? [], settlement, &self.laws.broken)
+      settling.append(Settle(generation: generation, batch: batch, settlement: settlement))
+    case .purgeOthers(let kept):
+      let inFlight = Set(marked.values.flatMap { $0 })
+      rows.removeAll { !kept.contains($0.account) && !inFlight.contains($0) }
+    case .askToken(let generation):
+      if !asking.isEmpty { broken("the provider is asked twice at a time") }
+      asking.append(generation)
+    case .setTimer(let timer, let at, let generation):
+      timers[timer] = .init(at: at, generation: generation)
+    case .cancelTimer(let timer):
+      if timers.removeValue(forKey: timer) == nil { broken("a timer is cancelled that is not set") }
+    case .persist(let record): note = record
+    case .beginBackgroundTime(let generation):
+      if assertion != nil { broken("background time is asked for twice") }
+      assertion = generation
+    case .endBackgroundTime(let generation):
+      if assertion != generation { broken("background time is given back that is not held") }
+      assertion = nil
+    case .completeTask(let id, _):
+      if tasks.remove(id) == nil { broken("a background task is completed twice") }
+    case .openStore: opening = true
+    case .writeBuffer: buffering = true
+    case .upkeep: tending = true
+    case .resumeWaiter(let id, _):
+      if waiters.removeValue(forKey: id) == nil { broken("a flush is answered twice") }
+    case .enforceAge, .accountKnown, .scheduleBackgroundTask, .sync, .suspendStore, .resumeStore,
+      .diagnostic:
+      break
+    }
+  }
+
+  private mutating func send(_ generation: UInt64, _ batch: UInt64, _ token: String) {
+    if sending != nil { broken("two requests at a time") }
+    if isShutDown || !hasConsent { broken("a request without consent or after the end") }
+    if !policy.allows(path) { broken("a request on a path that policy forbids") }
+    if !isForeground, assertion == nil, tasks.isEmpty, waiters.isEmpty {
+      broken("a request in the background without time granted")
+    }
+    guard let body = marked[batch], !body.isEmpty else { return broken("an unknown batch is sent") }
+    let account = accounts[token] ?? ""
+    if policy.foreignAccounts != .send,
+      body.contains(where: { $0.account != "" && $0.account != account })
+    {
+      broken("rows of another account under \(token)")
+    }
+    if Set(body.map(\.account)).count > 1 { broken("two accounts in one batch") }
+    laws.sends(body, token: token, at: now)
+    sending = Request(generation: generation, batch: batch, token: token, rows: body)
+  }
+}
