@@ -31,7 +31,7 @@ enum EventCheck {
     while let name = item {
       let value = name.valueOfKey
       let bit: Int
-      switch name.plainBytes.map(member) ?? 0 {
+      switch withText(name, member) {
       case 1:
         bit = 1
         key = try id(value)
@@ -61,6 +61,16 @@ enum EventCheck {
     return Good(key: key, content: KeyedDraw.mix(content), type: type)
   }
 
+  /// Lends the text of a string; escapes say the same as the characters they stand for.
+  @inline(__always)
+  private static func withText<Result>(
+    _ value: JSONCursor, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    if let plain = value.plainBytes { return body(plain) }
+    var text = value.string ?? ""
+    return text.withUTF8(body)
+  }
+
   /// The bit of a member's name; 0 for unknown ones.
   @inline(__always)
   private static func member(_ name: UnsafeBufferPointer<UInt8>) -> Int {
@@ -84,7 +94,7 @@ enum EventCheck {
 
   private static func id(_ value: JSONCursor) throws -> EventKey {
     guard value.kind == .string else { throw wrongKind(value, "a string", "id") }
-    guard let key = value.plainBytes.flatMap({ EventKey(ascii: $0) }) else {
+    guard let key = withText(value, { EventKey(ascii: $0) }) else {
       throw EventFault(detail: "not a UUID", pointer: "/id", offset: value.offset)
     }
     return key
@@ -100,7 +110,7 @@ enum EventCheck {
   /// `2026-05-04T09:15:02.114Z` and no other form.
   private static func timestamp(_ value: JSONCursor) throws {
     guard value.kind == .string else { throw wrongKind(value, "a string", "ts") }
-    guard let text = value.plainBytes, Timestamp.isWellFormed(text) else {
+    guard withText(value, Timestamp.isWellFormed) else {
       throw EventFault(
         detail: "not a UTC time with milliseconds like 2026-05-04T09:15:02.114Z", pointer: "/ts",
         offset: value.offset)
