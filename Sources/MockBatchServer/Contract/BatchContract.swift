@@ -32,10 +32,13 @@ package struct BatchContract: Sendable {
   package let rules: ContractRules
   private let inflaters = InflaterPool()
   private let rejectedTypes: Set<String>
+  /// The pointer to the array of events, escaped once.
+  private let listPointer: String
 
   package init(rules: ContractRules) {
     self.rules = rules
     rejectedTypes = Set(rules.rejectTypes)
+    listPointer = rules.envelopeKey.map { "/" + PlanReader.escaped($0) } ?? ""
   }
 
   /// Checks what the head alone shows: token, content type, content encoding.
@@ -210,12 +213,11 @@ package struct BatchContract: Sendable {
     guard let list = root.member(key) else {
       throw wrong("no member \"\(key)\"", root, "")
     }
-    let pointer = "/" + PlanReader.escaped(key)
     guard list.kind == .array else {
-      throw wrong("found \(list.kind), expected an array of events", list, pointer)
+      throw wrong("found \(list.kind), expected an array of events", list, listPointer)
     }
     guard root.count == 1 else { throw wrong("members beside \"\(key)\"", root, "") }
-    return (list, pointer)
+    return (list, listPointer)
   }
 }
 
