@@ -10,6 +10,7 @@ import Scenarios
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
+case "recheck": exit(RecheckCommand.run(arguments: Array(arguments.dropFirst())))
 case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
 case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))
 case "serve": exit(ServeCommand.run(arguments: Array(arguments.dropFirst())))

@@ -5,7 +5,7 @@ extension Checker {
   /// No request came before a `Retry-After` had passed.
   ///
   /// A `Retry-After` counts on 429 and 5xx, where it is usable: more than zero seconds, or a date
-  /// behind the answer's own. It binds until the next answer that has none.
+  /// behind the answer's own.
   package static let retryAfterObeyed = Checker.property(
     "retryAfterObeyed", needs: "a 429 or 5xx with a usable Retry-After"
   ) { evidence in

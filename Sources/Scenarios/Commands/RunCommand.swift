@@ -110,10 +110,7 @@ struct RunRequest {
   }
 
   func writeReports(_ report: RunReport) throws {
-    if let junit { try ReportFile.write(JUnitReport.text(report), to: junit) }
-    if let json {
-      try ReportFile.write(String(decoding: JSONReport.bytes(report), as: UTF8.self), to: json)
-    }
+    try ReportFile.write(report, junit: junit, html: html, json: json)
     if ProcessInfo.processInfo.environment["GITHUB_ACTIONS"]?.isEmpty == false {
       for line in GitHubAnnotations.lines(report) { Console.out(line) }
     }
@@ -122,6 +119,12 @@ struct RunRequest {
 
 /// A report on its way to a file.
 enum ReportFile {
+  static func write(_ report: RunReport, junit: String?, html: String?, json: String?) throws {
+    if let junit { try write(JUnitReport.text(report), to: junit) }
+    if let html { try write(HTMLReport.text(report), to: html) }
+    if let json { try write(String(decoding: JSONReport.bytes(report), as: UTF8.self), to: json) }
+  }
+
   static func write(_ text: String, to path: String) throws {
     do {
       try text.write(toFile: path, atomically: true, encoding: .utf8)

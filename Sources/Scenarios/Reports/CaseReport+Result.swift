@@ -14,18 +14,25 @@ extension CaseReport {
 }
 
 extension RunReport {
-  /// Judged cases, and their lanes compared scenario by scenario. A real server in real time is
-  /// compared with nothing: it draws other ids and other delays.
+  /// Judged cases, and their lanes compared.
   package init(_ results: [CaseResult], tookMs: Int64) {
-    var histories: [String: [History]] = [:]
+    let finished = results.filter { $0.failure == nil }.compactMap(\.history)
+    self.init(
+      cases: results.map(CaseReport.init), comparisons: Comparison.all(finished), tookMs: tookMs)
+  }
+}
+
+extension Comparison {
+  /// Compares scenario by scenario, those with two lanes or more. A real server in real time is
+  /// compared with nothing: it draws other ids and other delays.
+  package static func all(_ histories: [History]) -> [Comparison] {
+    var groups: [String: [History]] = [:]
     var order: [String] = []
-    for result in results where result.lane != .remote && result.failure == nil {
-      guard let history = result.history else { continue }
-      if histories[result.title] == nil { order.append(result.title) }
-      histories[result.title, default: []].append(history)
+    for history in histories where history.header.lane != LaneName.remote.rawValue {
+      let name = history.header.scenario
+      if groups[name] == nil { order.append(name) }
+      groups[name, default: []].append(history)
     }
-    let comparisons = order.compactMap { histories[$0] }.filter { $0.count > 1 }
-      .map(Comparison.init)
-    self.init(cases: results.map(CaseReport.init), comparisons: comparisons, tookMs: tookMs)
+    return order.compactMap { groups[$0] }.filter { $0.count > 1 }.map(Comparison.init)
   }
 }

@@ -85,6 +85,7 @@ extension CaseRunner {
       try tell("app", ["on": .bool(foreground)])
     case .backgroundTask(let granted): try tell("backgroundTask", ["on": .bool(granted)])
     case .flush(let timeout):
+      history.append(.condition(name: "flush", value: "asked"))
       try tell("flush", ["timeoutMs": .number(JSONNumber(timeout / 1_000_000))])
     case .deviceToken(let token):
       phone.token = token
@@ -111,7 +112,9 @@ extension CaseRunner {
     case .newSession: try tell("session", [:])
     case .consent(let given): try tell("consent", ["on": .bool(given)])
     case .purge: try tell("purge", [:])
-    case .quarantine(let requeue): try tell("quarantine", ["requeue": .bool(requeue)])
+    case .quarantine(let requeue):
+      history.append(.condition(name: "quarantine", value: requeue ? "requeue" : "clear"))
+      try tell("quarantine", ["requeue": .bool(requeue)])
     default: return
     }
   }

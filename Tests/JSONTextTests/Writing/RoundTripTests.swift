@@ -68,7 +68,7 @@ final class RoundTripTests: XCTestCase {
 
   func testAnyValue_whenWrittenAndRead_isItself() throws {
     var random = seeded()
-    for round in 0..<400 {
+    for round in 0..<150 {
       let value = value(&random, depth: 5)
       for pretty in [false, true] {
         let bytes = JSONWriter.bytes(value, pretty: pretty)
@@ -118,7 +118,7 @@ final class RoundTripTests: XCTestCase {
       }
     }
     var random = seeded()
-    for _ in 0..<200 {
+    for _ in 0..<80 {
       let value = value(&random, depth: 4)
       let document = try JSONDocument(parsing: JSONWriter.bytes(value))
       XCTAssertEqual(rebuilt(document.root), value)
@@ -130,7 +130,7 @@ final class RoundTripTests: XCTestCase {
   /// Damaged texts never crash, and what is accepted reads back as itself.
   func testAnyBytes_whenDamaged_areRefusedWithAPlaceOrMeanThemselves() throws {
     var random = seeded()
-    for _ in 0..<3000 {
+    for _ in 0..<1000 {
       var bytes = JSONWriter.bytes(value(&random, depth: 3))
       for _ in 0..<1 + random.below(3) where !bytes.isEmpty {
         let at = random.below(bytes.count)

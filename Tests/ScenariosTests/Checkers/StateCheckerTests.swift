@@ -1,3 +1,4 @@
+import Foundation
 import XCTest
 
 @testable import Scenarios
@@ -139,5 +140,16 @@ final class StateCheckerTests: XCTestCase {
     XCTAssertEqual(known.count, Checkers.all.count, "a name stands for one checker")
     XCTAssertEqual(HistoryMaker().verdict("dance").outcome, .unknown)
     XCTAssertEqual(HistoryMaker().verdict("lost", "{").outcome, .unknown)
+  }
+
+  func testReference_whenRead_describesEveryCheckerAndItsEvidence() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(
+      contentsOf: root.appendingPathComponent("docs/reference/checkers.md"), encoding: .utf8)
+    for checker in Checkers.all {
+      let row = page.split(separator: "\n").first { $0.hasPrefix("| `\(checker.name)` |") }
+      XCTAssertEqual(row?.hasSuffix("| \(checker.needs) |"), true, checker.name)
+    }
   }
 }

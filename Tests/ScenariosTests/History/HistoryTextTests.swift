@@ -132,8 +132,9 @@ final class HistoryTextTests: XCTestCase {
   func testScenarioTime_whenShown_usesTheLargestUnits() {
     let cases: [(Int64, String)] = [
       (0, "0s"), (1_000_000, "0.001s"), (2_114_000_000, "2.114s"), (59_000_000_000, "59s"),
-      (90_000_000_000, "1m30s"), (32_400_000_000_000, "9h00m"), (604_800_000_000_000, "7d00h"),
-      (-1_000_000_000, "-1s"), (.max, "106751d23h"), (.min, "-106751d23h"),
+      (90_000_000_000, "1m30s"), (32_400_000_000_000, "9h00m"), (32_427_500_000_000, "9h00m27s"),
+      (604_800_000_000_000, "7d00h"),
+      (-1_000_000_000, "-1s"), (.max, "106751d23h47m"), (.min, "-106751d23h47m"),
     ]
     for (ns, text) in cases { XCTAssertEqual(ScenarioTime.text(ns), text) }
   }

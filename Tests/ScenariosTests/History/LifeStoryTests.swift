@@ -14,7 +14,8 @@ final class LifeStoryTests: XCTestCase {
     XCTAssertEqual(
       story?.line,
       "offered 1m00s → durable 1m00s → sent 1 (request 1) 9h00m → committed 9h00m"
-        + " → sent 2 (request 2) 9h00m → duplicate 9h00m → acknowledged 9h00m → erased 9h00m")
+        + " → sent 2 (request 2) 9h00m02s → duplicate 9h00m02s → acknowledged 9h00m02s → erased 9h00m02s"
+    )
     XCTAssertEqual(story?.stored, 1)
     XCTAssertEqual(story?.arrivals, 2)
     XCTAssertEqual(story?.isDurable, true)
