@@ -245,6 +245,7 @@ package final class InMemoryEventStore: EventStore {
     state.withLock { state in
       var snapshot = StoreSnapshot()
       snapshot.ledger = state.ledger
+      snapshot.lastSequence = state.lastSequence
       snapshot.ledger.queued = Int64(state.rows.count)
       snapshot.ledger.quarantined = Int64(state.quarantine.count)
       snapshot.bytesOnDisk = Int64(state.rows.reduce(0) { $0 + $1.event.json.count })

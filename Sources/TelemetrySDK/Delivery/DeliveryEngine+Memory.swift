@@ -49,6 +49,9 @@ extension DeliveryEngine {
     persisted = record
   }
 
+  /// True while the store is closed for suspension.
+  var isSuspended: Bool { storage == .closed }
+
   /// Events of the request under way.
   package var inFlight: Int {
     if case .sending(let upload) = flight { return upload.batch.summary.rows.count }
@@ -74,7 +77,8 @@ extension DeliveryEngine {
       return .pausedByRefusals(remainingMs: until.milliseconds(since: now))
     case .backoff(let until): return .backingOff(remainingMs: until.milliseconds(since: now))
     case .offline: return .offline
-    case .asking, .token: return isWanted ? .waitingForToken : .idle
+    case .asking, .token:
+      return isWanted ? .waitingForToken : lowPower ? .lowPower : .idle
     }
   }
 }

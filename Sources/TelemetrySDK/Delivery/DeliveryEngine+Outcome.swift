@@ -31,6 +31,7 @@ extension DeliveryEngine {
       if first > drainThrough, !batch.summary.hasMore, isolation.isEmpty {
         release(batch)
         isWanted = false
+        drainThrough = 0
         pendingSince = now
         pendingEvents = batch.summary.rows.count
         pendingBytes = batch.summary.jsonBytes
@@ -42,6 +43,7 @@ extension DeliveryEngine {
 
   private mutating func drained(othersWait: Bool) {
     isWanted = false
+    drainThrough = 0
     mayHaveRows = othersWait
     isolation = []
     pendingEvents = 0
@@ -62,6 +64,9 @@ extension DeliveryEngine {
       return
     }
     flight = .idle
+    // What has gone fills no batch any more.
+    pendingEvents = max(0, pendingEvents - settling.batch.summary.rows.count)
+    pendingBytes = max(0, pendingBytes - settling.batch.summary.jsonBytes)
     if case .quarantine = settling.settlement {
       let mark = BodyMark(settling.batch.summary.rows)
       finalBodies.removeAll { $0.mark == mark }

@@ -27,7 +27,6 @@ extension DeliveryEngine {
     pendingEvents += events
     pendingSince = pendingSince ?? now
     trigger()
-    drainThrough = .max
   }
 
   mutating func foreground(now: Moment) {
@@ -98,7 +97,6 @@ extension DeliveryEngine {
     emit(.accountKnown(current.account))
     // Rows of this account may have waited for it.
     trigger()
-    drainThrough = .max
     if policy.foreignAccounts == .purge {
       emit(.purgeOthers(keeping: current.account.isEmpty ? [""] : ["", current.account]))
     }
@@ -158,7 +156,6 @@ extension DeliveryEngine {
     mayHaveRows = true
     pendingSince = pendingSince ?? now
     trigger()
-    drainThrough = .max
   }
 
   mutating func storeBlocked(now: Moment) {

@@ -61,6 +61,8 @@ extension Telemetry {
     shell.perform { shell in
       let count = shell.store.requeueQuarantined()
       shell.refreshSnapshot()
+      shell.receive(
+        .recorded(events: 0, bytes: 0, lastSequence: shell.recorder.lastSequence))
       shell.receive(.requeued(events: count))
       completion?(count)
     }

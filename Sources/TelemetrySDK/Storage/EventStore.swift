@@ -132,6 +132,8 @@ public struct ConservationLedger: Sendable, Hashable {
 /// What the store tells about itself: for `status()` and for decisions.
 package struct StoreSnapshot: Sendable {
   package var ledger = ConservationLedger()
+  /// The highest sequence number ever given; 0 where there is none, or the store is not open.
+  package var lastSequence: Int64 = 0
   /// Bytes on disk: db + wal + shm + quarantine + a moved-aside file together.
   package var bytesOnDisk: Int64 = 0
   /// The smallest wall-clock stamp among the queued rows, milliseconds since 1970.

@@ -166,6 +166,7 @@ package final class SQLiteEventStore: EventStore {
     let result = onCore { core -> StoreSnapshot in
       var snapshot = StoreSnapshot()
       snapshot.ledger = core.counts.ledger
+      snapshot.lastSequence = core.counts.lastSequence
       snapshot.blocked = core.block ?? (core.keys.live == nil ? .keyUnavailable : nil)
       snapshot.oldestRecordedAtMs = try core.oldestRecordedAtMs()
       snapshot.unknownKeyRows = core.counts.queuedByKey
