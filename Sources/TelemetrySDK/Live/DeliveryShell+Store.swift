@@ -14,6 +14,7 @@ extension DeliveryShell {
     refreshSnapshot()
     let queued = Int(clamping: published.withLock { $0.snapshot.ledger.queued })
     diagnostics.emit(.opened(queued: queued))
+    receive(.recorded(events: 0, bytes: 0, lastSequence: recorder.lastSequence))
     receive(.storeOpened(gate: gate, queued: queued))
   }
 
@@ -51,32 +52,23 @@ extension DeliveryShell {
       receive(
         .recorded(events: news.events, bytes: news.bytes, lastSequence: news.lastSequence))
     }
-    if news.buffered > 0, isOpen, !isClosed { writeBuffer() }
+    guard news.buffered > 0, !isClosed else { return }
+    // Closed for suspension: the engine has the file opened for a moment.
+    if isOpen { writeBuffer() } else if engine.isSuspended { receive(.writesBlocked) }
   }
 
-  /// Writes the memory buffer, oldest first, until it is empty or the store blocks again.
+  /// Writes the memory buffer, oldest first. After a few chunks the rest is left to a later turn:
+  /// busy callers must not keep delivery from its own work.
   func writeBuffer() {
     guard isOpen else { return }
-    var wasBlocked = false
-    while !wasBlocked, let events = recorder.bufferedEvents(limit: DeliveryShell.bufferChunk) {
-      let outcomes = store.append(batch: events)
-      var blocked: BufferReason?
-      if case .blocked(let block) = outcomes.last { blocked = BufferReason(block) }
-      recorder.wrote(events, outcomes)
-      if let blocked {
-        wasBlocked = true
-        recorder.blocked(blocked)
-      } else if outcomes.isEmpty {
-        // A store that answers nothing would keep this loop for ever.
-        wasBlocked = true
-      }
+    for _ in 0..<DeliveryShell.chunksPerTurn {
+      let drained = recorder.drainChunk(waitingAtMostMs: nil)
+      if drained.blocked != nil { return receive(.writesBlocked) }
+      if drained.isIdle { break }
     }
-    if wasBlocked {
-      receive(.writesBlocked)
-    } else {
-      if recorder.endDetour() { diagnostics.emit(.storageRecovered) }
-      receive(.writesRecovered)
-    }
+    guard let hadDetour = recorder.endDetour() else { return perform { $0.writeBuffer() } }
+    if hadDetour { diagnostics.emit(.storageRecovered) }
+    receive(.writesRecovered)
   }
 
   // MARK: Settling
@@ -186,6 +178,15 @@ extension DeliveryShell {
     for completion in completions { completion() }
   }
 
+  /// Nobody records any more, so this ends.
+  private func writeWholeBuffer() {
+    guard isOpen else { return }
+    while true {
+      let drained = recorder.drainChunk(waitingAtMostMs: nil)
+      if drained.isIdle || drained.blocked != nil { return }
+    }
+  }
+
   func shutDown(_ completion: (@Sendable () -> Void)?) {
     guard !isClosed else {
       completion?()
@@ -195,7 +196,7 @@ extension DeliveryShell {
     if !isDisabled {
       // Nothing may stay in memory only, also where the files are closed just now.
       if !isOpen, store.resume() == nil { isOpen = true }
-      writeBuffer()
+      writeWholeBuffer()
       noteSession()
       _ = store.sync()
       refreshSnapshot()
@@ -208,6 +209,6 @@ extension DeliveryShell {
     completion?()
   }
 
-  static let bufferChunk = 100
+  static let chunksPerTurn = 64
   static let sessionNoteIntervalMs: Int64 = 60_000
 }

@@ -129,6 +129,7 @@ package final class DeliveryShell: @unchecked Sendable {
     recorder.countStartsAnew()
     let snapshot = store.snapshot()
     published.withLock { $0.snapshot = snapshot }
+    recorder.noteSequence(snapshot.lastSequence)
   }
 
   func setTimer(_ timer: DeliveryTimer, at moment: Moment, generation: UInt64) {

@@ -83,6 +83,13 @@ extension Recorder {
     }
   }
 
+  /// The store's highest sequence number, where it is ahead: rows of earlier runs.
+  func noteSequence(_ sequence: Int64) {
+    state.withLock { $0.lastSequence = max($0.lastSequence, sequence) }
+  }
+
+  var lastSequence: Int64 { state.withLock { $0.lastSequence } }
+
   /// Rows up to here were recorded before now; all rows where this process recorded none yet.
   var flushThrough: Int64 {
     state.withLock { $0.lastSequence == 0 ? .max : $0.lastSequence }
@@ -120,46 +127,7 @@ extension Recorder {
     return state.withLock { $0.session.record(now: now, bootID: bootID) }
   }
 
-  /// The oldest buffered events, ready for the store; nil where there are none.
-  func bufferedEvents(limit: Int) -> [NewEvent]? {
-    state.withLock { state in
-      guard !state.buffer.isEmpty, let session = state.session.id else { return nil }
-      return state.buffer.head(limit).map {
-        $0.finished(session: session, account: state.account ?? "")
-      }
-    }
-  }
-
-  /// The store took a prefix of these, the oldest buffered events.
-  func wrote(_ events: [NewEvent], _ outcomes: [AppendOutcome]) {
-    var written: [EventID] = []
-    var pending: [EventID] = []
-    var duplicates: [EventID] = []
-    state.withLock { state in
-      for (event, outcome) in zip(events, outcomes) {
-        switch outcome {
-        case .durable(let sequence), .syncPending(let sequence):
-          state.lastSequence = max(state.lastSequence, sequence)
-          state.news.events += 1
-          state.news.bytes += event.json.count
-          state.committedSinceCount += 1
-          if case .durable = outcome { written.append(event.id) } else { pending.append(event.id) }
-        case .duplicate:
-          state.rejected[.duplicateID, default: 0] += 1
-          duplicates.append(event.id)
-        case .blocked: continue
-        }
-      }
-      state.buffer.removeFirst(written.count + pending.count + duplicates.count)
-    }
-    for _ in duplicates { diagnostics.emit(.rejected(.duplicateID)) }
-    resume(duplicates, with: .rejected(.duplicateID))
-    resume(written, with: nil)
-    if !pending.isEmpty { resumeWhenSynced(pending) }
-    if !written.isEmpty || !pending.isEmpty { announce() }
-  }
-
-  private func resumeWhenSynced(_ ids: [EventID]) {
+  func resumeWhenSynced(_ ids: [EventID]) {
     let isAwaited = state.withLock { state in ids.contains { state.waiters[$0] != nil } }
     guard isAwaited else { return }
     store.whenSynced { [self] block in
@@ -167,18 +135,6 @@ extension Recorder {
       for id in ids {
         resume([id], with: block == nil ? .durable(id) : .buffered(id, .syncPending))
       }
-    }
-  }
-
-  /// The store takes nothing: all callers buffer until `endDetour`.
-  func blocked(_ reason: BufferReason) { state.withLock { $0.detour = reason } }
-
-  /// Straight to the store again, where nothing is buffered. True where there was a detour.
-  func endDetour() -> Bool {
-    state.withLock { state in
-      guard state.buffer.isEmpty, state.session.id != nil else { return false }
-      defer { state.detour = nil }
-      return state.detour != nil && state.detour != .notOpen
     }
   }
 

@@ -6,6 +6,8 @@ package final class Recorder: Sendable {
     var buffer: MemoryBuffer
     /// Nil: straight to the store. Else everything is buffered, for that reason.
     var detour: BufferReason? = .notOpen
+    /// During a detour: the store takes writes again, and the buffer is being written.
+    var isRecovering = false
     var session: SessionKeeper
     /// Whose events are recorded; nil until the store has told, `""` where the app names none.
     var account: String?
@@ -28,6 +30,8 @@ package final class Recorder: Sendable {
   let diagnostics: DiagnosticsHub
   let isDisabled: Bool
   let state: Guarded<State>
+  /// Held while a chunk of the buffer is written, so that chunks keep their order.
+  let drain = Guarded(())
   /// Bytes that one event may have, so that it fits a batch alone.
   let maxEventBytes: Int
   /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
@@ -151,20 +155,34 @@ package final class Recorder: Sendable {
     }
   }
 
-  /// Keeps the event in memory. A reason starts the detour: from now on, until the shell has
-  /// written the buffer, no caller waits for the store again.
+  /// Keeps the event in memory. A reason starts the detour: from now on, until the buffer is
+  /// written, no caller waits for the store again.
   private func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
-    let (fits, detour, began) = state.withLock { state -> (Bool, BufferReason, Bool) in
+    var (fits, detour, began) = keep(event, reason)
+    if began, reason != nil { diagnostics.emit(.storageBlocked(detour)) }
+    if state.withLock({ $0.isRecovering }) {
+      // The store takes writes again: whoever adds also writes, or busy callers would keep the
+      // buffer full for ever.
+      let written = drainChunk(waitingAtMostMs: configuration.recordWaitMs).written
+      if written.contains(event.id) { return .durable(event.id) }
+      if !fits { (fits, detour, _) = keep(event, nil) }
+    }
+    announce()
+    return fits ? .buffered(event.id, detour) : reject(.bufferFull)
+  }
+
+  private func keep(
+    _ event: PendingEvent, _ reason: BufferReason?
+  ) -> (fits: Bool, detour: BufferReason, began: Bool) {
+    state.withLock { state in
       let began = state.detour == nil
       let detour = state.detour ?? reason ?? .busy
       state.detour = detour
+      if reason != nil { state.isRecovering = false }
       let fits = state.buffer.append(event)
       if fits { state.news.buffered += 1 }
       return (fits, detour, began)
     }
-    if began, reason != nil { diagnostics.emit(.storageBlocked(detour)) }
-    announce()
-    return fits ? .buffered(event.id, detour) : reject(.bufferFull)
   }
 
   private func committed(sequence: Int64, bytes: Int) {
