@@ -74,6 +74,43 @@ final class DeliveryTests: XCTestCase {
     for report in reports { XCTAssertEqual(report.withLock { $0?.ending }, .drained) }
   }
 
+  func testFlush_whenAnEarlierRunLeftABacklog_endsWithTheBacklogAndNotBefore() {
+    let world = DeviceWorld { $0.batchMaxEvents = 10 }
+    world.server.setDelay(ms: 100)
+    let ids = world.record(25)
+    world.restart()
+    let report = world.flush()
+    XCTAssertNil(report.withLock { $0 })
+    for _ in 0..<20 {
+      world.record(1)
+      world.advance(ms: 50)
+    }
+    XCTAssertEqual(report.withLock { $0?.ending }, .drained)
+    XCTAssertEqual(Array(world.deliveredIDs.prefix(25)), ids)
+  }
+
+  func testDrain_whenEventsKeepComing_turnsIntoNoStreamOfSmallRequests() {
+    let world = DeviceWorld { $0.batchMaxEvents = 10 }
+    world.server.setDelay(ms: 100)
+    world.record(25)
+    for _ in 0..<200 {
+      world.record(1)
+      world.advance(ms: 100)
+    }
+    XCTAssertLessThan(world.server.requests.count, 30)
+    world.advance(ms: 60_000)
+    XCTAssertEqual(world.telemetry.status().queued, 0)
+  }
+
+  func testForeground_whenNothingIsQueued_asksNoToken() {
+    let world = DeviceWorld()
+    world.telemetry.enterBackground()
+    world.telemetry.enterForeground()
+    world.advance(ms: 3_600_000)
+    XCTAssertEqual(world.tokens.asked, 0)
+    XCTAssertEqual(world.time.timerCount, 0)
+  }
+
   func testBacklog_whenLargerThanABatch_goesInSeveralWithinTheLimits() {
     let world = DeviceWorld { $0.batchMaxEvents = 10 }
     let ids = world.record(35)
