@@ -79,7 +79,8 @@ package final class Guarded<Value>: @unchecked Sendable {
       while gate.pointee.isHeld {
         let remainingNs = deadlineNs - Guarded.monotonicNs()
         guard remainingNs > 0, !gate.pointee.isStalled else {
-          gate.pointee.isStalled = true
+          // A mere try uses up nobody's wait.
+          if limitMs > 0 { gate.pointee.isStalled = true }
           return false
         }
         gate.pointee.waiters += 1

@@ -3,7 +3,7 @@ import StorageShim
 import TelemetrySDK
 import TelemetryTestSupport
 
-/// `crashlab kill|power|property|all`: the store against every way to die.
+/// `crashlab crash|kill|power|property|all`: the store against every way to die.
 enum CrashLab {
   /// Prints what was tried and found; returns the exit code: 0 clean, 1 violations, 2 usage.
   static func run(_ arguments: [String]) -> Int32 {
@@ -12,13 +12,15 @@ enum CrashLab {
     case "child": return KillRun.child(options)
     case "kill": return report([KillRun.run(options)])
     case "power": return report(PowerRun.runAll(options))
+    case "crash": return report([KillRun.run(options)] + PowerRun.runAll(options))
     case "property": return report([PropertyRun.run(options)])
     case "all":
       options.runs = options.runs ?? 2_000
       return report(
         [KillRun.run(options)] + PowerRun.runAll(options) + [PropertyRun.run(options)])
     default:
-      print("usage: crashlab kill|power|property|all [--runs N] [--seed N] [--events N] [--keep]")
+      print(
+        "usage: crashlab crash|kill|power|property|all [--runs N] [--seed N] [--events N] [--keep]")
       return 2
     }
   }

@@ -48,17 +48,28 @@ enum KillRun {
 
   /// Starts the child and reads what it told before its death.
   private static func spawn(_ options: Options, directory: String, killAt: Int) -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = [
-      "child", "--directory", directory, "--kill-at", "\(killAt)", "--events",
-      "\(options.events)", "--seed", "\(options.seed)",
+    let arguments = [
+      CommandLine.arguments[0], "child", "--directory", directory, "--kill-at", "\(killAt)",
+      "--events", "\(options.events)", "--seed", "\(options.seed)",
     ]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    do { try process.run() } catch { return "" }
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { return "" }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    posix_spawn_file_actions_addclose(&actions, ends[0])
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    var child: pid_t = 0
+    let status = posix_spawn(&child, arguments[0], &actions, nil, &words, &environment)
+    close(ends[1])
+    defer { close(ends[0]) }
+    guard status == 0 else { return "" }
+    // The pipe ends with the child; only then is it reaped.
+    let output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: false).readDataToEndOfFile()
+    waitpid(child, nil, 0)
     return String(decoding: output, as: UTF8.self)
   }
 

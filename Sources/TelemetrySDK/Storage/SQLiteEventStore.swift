@@ -64,6 +64,8 @@ package final class SQLiteEventStore: EventStore {
     paths = StorePaths(directory: configuration.directory)
   }
 
+  deinit { closeFiles(reason: .notOpen) }
+
   package var onEvent: (@Sendable (StoreEvent) -> Void)? {
     get { listener.withLock { $0 } }
     set { listener.withLock { $0 = newValue } }

@@ -98,6 +98,22 @@ final class StoreThreadsTests: StoreTestCase {
     store.close()
   }
 
+  func testLock_whenOnlyTriedBefore_stillGrantsTheWait() {
+    let gate = Guarded(0)
+    let isHeld = DispatchSemaphore(value: 0)
+    let mayGo = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "holder").async {
+      gate.withLock { _ in
+        isHeld.signal()
+        mayGo.wait()
+      }
+    }
+    isHeld.wait()
+    XCTAssertNil(gate.withLock(waitingAtMostMs: 0) { $0 })
+    DispatchQueue(label: "releaser").async { mayGo.signal() }
+    XCTAssertNotNil(gate.withLock(waitingAtMostMs: 60_000) { $0 })
+  }
+
   func testAppend_whenTheLockStaysTaken_waitsOnceAndThenBuffersAtOnce() {
     let gate = Guarded(0)
     let isHeld = DispatchSemaphore(value: 0)
