@@ -74,7 +74,9 @@
 
     private static func event(in json: JSONValue) -> JSONValue? {
       if let event = json["event"] { return event }
-      return json["payload"] == nil ? nil : json
+      // Spelt out: in a conditional, `nil` would become the JSON value null.
+      guard json["payload"] != nil else { return Optional.none }
+      return json
     }
   }
 #endif

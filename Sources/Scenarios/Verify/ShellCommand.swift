@@ -15,7 +15,8 @@
 
     static func run(_ command: String, by end: Deadline) -> Outcome {
       // A file, not a pipe: a server started in the background keeps its output open for ever.
-      var template = Array((NSTemporaryDirectory() + "workbench-verify.XXXXXX").utf8CString)
+      let unnamed = String(repeating: "X", count: 6)
+      var template = Array((NSTemporaryDirectory() + "workbench-verify." + unnamed).utf8CString)
       let log = mkstemp(&template)
       guard log >= 0 else { return Outcome(succeeded: false, text: "no temporary file") }
       unlink(&template)
@@ -56,8 +57,22 @@
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) }
       arguments.append(nil)
       defer { for argument in arguments { free(argument) } }
+      // We ignore SIGPIPE; the operator's programs expect it.
+      #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+      #else
+        var attributes = posix_spawnattr_t()
+      #endif
+      posix_spawnattr_init(&attributes)
+      defer { posix_spawnattr_destroy(&attributes) }
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGPIPE)
+      posix_spawnattr_setsigdefault(&attributes, &signals)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
       var child: pid_t = 0
-      return posix_spawn(&child, "/bin/sh", &actions, nil, &arguments, environ) == 0 ? child : nil
+      let status = posix_spawn(&child, "/bin/sh", &actions, &attributes, &arguments, environ)
+      return status == 0 ? child : nil
     }
 
     private static func outcome(_ status: Int32, log: Int32) -> Outcome {

@@ -17,7 +17,7 @@
     static let numbers: JSONValue = [
       "max": .number(JSONNumber(Int64.max)), "min": .number(JSONNumber(Int64.min)),
       "unsigned": .number(JSONNumber(UInt64.max)),
-      "odd": .number(JSONNumber(Int64(9_007_199_254_740_993))),
+      "odd": .number(JSONNumber(Int64(9_007_199_254_740_993))), "small": 0.0000001,
     ]
 
     private static let stored = ContractCheck(
@@ -64,7 +64,16 @@
       }
     }
 
-    /// Equal but for the order of members, which JSON leaves open.
+    /// Integers are compared to the last digit, whatever their spelling.
+    private static func isSame(_ left: JSONNumber, _ right: JSONNumber) -> Bool {
+      if left == right { return true }
+      if let first = left.int64, let second = right.int64 { return first == second }
+      if let first = left.uint64, let second = right.uint64 { return first == second }
+      let isFraction = left.uint64 == nil && left.int64 == nil && right.uint64 == nil
+      return isFraction && right.int64 == nil && left.double == right.double
+    }
+
+    /// Equal but for the order of members and the spelling of numbers, which JSON leaves open.
     static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
       switch (left, right) {
       case (.object(let first), .object(let second)):
@@ -74,6 +83,7 @@
           }
       case (.array(let first), .array(let second)):
         return first.count == second.count && zip(first, second).allSatisfy { isSame($0, $1) }
+      case (.number(let first), .number(let second)): return isSame(first, second)
       default: return left == right
       }
     }

@@ -85,7 +85,9 @@
         try stream.send(head[...], by: deadline)
         let size = max(1, (body.count + pieces - 1) / max(1, pieces))
         for start in stride(from: 0, to: body.count, by: size) {
-          RawSocket.pause(until: Deadline.after(ns: Int64(pauseMs) * 1_000_000))
+          let pause = Deadline.after(ns: Int64(pauseMs) * 1_000_000)
+          RawSocket.pause(until: pause.orEarlier(deadline))
+          if deadline.isOver { throw SocketFault.timedOut }
           try stream.send(body[start..<min(start + size, body.count)], by: deadline)
         }
       case .resetAfterUpload:
