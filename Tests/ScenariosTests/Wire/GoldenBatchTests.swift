@@ -18,7 +18,7 @@ final class GoldenBatchTests: XCTestCase {
     _ id: String, _ wallMs: Int64, _ type: String, _ payload: JSONObject
   ) throws -> StoredEvent {
     let head = EventEncoder.head(
-      id: try XCTUnwrap(EventID(id)), wallMs: wallMs, type: type, payload: payload, defaults: [:])
+      id: try XCTUnwrap(EventID(id)), wallMs: wallMs, type: type, payload: payload)
     let row = RowReference(sequence: 1, id: try XCTUnwrap(EventID(id)))
     return StoredEvent(row: row, json: EventEncoder.finish(head, session: "6f1d"))
   }
