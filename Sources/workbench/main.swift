@@ -16,5 +16,6 @@ case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))
 case "serve": exit(ServeCommand.run(arguments: Array(arguments.dropFirst())))
 case "parse-http": exit(ParseCommand.run())
 case "validate": exit(ValidateCommand.run(arguments: Array(arguments.dropFirst())))
+case "reference": exit(ReferenceCommand.run(arguments: Array(arguments.dropFirst())))
 default: exit(UsageCommand.run(arguments: arguments))
 }
