@@ -12,6 +12,22 @@ struct MeaningCheck {
     checkRecords()
     checkReferences()
     checkLanes()
+    checkDevice()
+  }
+
+  private mutating func checkDevice() {
+    let start = JSONPosition(line: 1, column: 1, offset: 0)
+    var setup = DeviceSetup()
+    setup.settings = scenario.device
+    setup.folder = "device"
+    setup.endpoint = "http://127.0.0.1/"
+    for problem in setup.configuration.problems() {
+      check.fail(scenario.devicePosition ?? start, "the SDK refuses these settings: \(problem)")
+    }
+    if scenario.device.planted != nil && !PlantedFaults.areAvailable {
+      check.fail(
+        scenario.devicePosition ?? start, "\"planted\" devices exist in debug builds only")
+    }
   }
 
   private mutating func checkOrder() {
@@ -98,6 +114,27 @@ struct MeaningCheck {
       if named.count == scenario.lanes.count, let first = named.first {
         check.fail(step.position, "no listed lane can do this step: \(first)")
       }
+    }
+    checkPlan()
+  }
+}
+
+extension MeaningCheck {
+  /// The fault plan has a parser of its own, whose places are those of the script.
+  mutating func checkPlan() {
+    guard let text = scenario.plan else { return }
+    do {
+      let plan = try CasePlan.plan(of: scenario, seed: scenario.seed)
+      let obstacles = scenario.lanes.compactMap { CasePlan.obstacle(to: plan, in: $0) }
+      if obstacles.count == scenario.lanes.count, let first = obstacles.first {
+        check.fail(text.position, "no listed lane can express this fault plan: \(first)")
+      }
+    } catch let errors as ScriptErrors {
+      for error in errors.errors {
+        check.fail(error.position, error.message, length: error.length, hint: error.hint)
+      }
+    } catch {
+      check.fail(text.position, "the fault plan cannot be read: \(error)")
     }
   }
 }

@@ -32,6 +32,8 @@ package struct Scenario: Sendable {
   package var variant: [(name: String, value: String)]
   package var needs: [String]
   package var device: DeviceSettings
+  /// Where the device block stands, for mistakes in it.
+  package var devicePosition: JSONPosition?
   /// The fault plan's JSON after substitution; nil for a server without faults.
   package var plan: PlanText?
   package var timeline: [Step]

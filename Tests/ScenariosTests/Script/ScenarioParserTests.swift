@@ -6,7 +6,7 @@ import XCTest
 final class ScenarioParserTests: XCTestCase {
   private let good = """
     {"name":"airplane-shift","about":"Offline all day.","seed":7,
-     "lanes":["urlprotocol","socket"],"matrix":{"cap":["20MB","1MB"]},
+     "lanes":["urlprotocol","socket"],"matrix":{"cap":["20MB","4MB"]},
      "device":{"queueCap":"${cap}","batchLimit":"256KB"},
      "server":{"rules":[{"id":"hold","responses":[{"status":200,
        "effects":[{"at":"committed","type":"gate","name":"kill-here"}]}]}]},
@@ -24,9 +24,9 @@ final class ScenarioParserTests: XCTestCase {
 
   func testParse_whenAllIsWell_givesOneScenarioPerVariant() throws {
     let scenarios = try ScenarioParser.parse(file: "a.json", bytes: Array(good.utf8))
-    XCTAssertEqual(scenarios.map(\.title), ["airplane-shift[cap=20MB]", "airplane-shift[cap=1MB]"])
+    XCTAssertEqual(scenarios.map(\.title), ["airplane-shift[cap=20MB]", "airplane-shift[cap=4MB]"])
     let first = scenarios[0]
-    XCTAssertEqual(scenarios.map(\.device.queueCapBytes), [20_000_000, 1_000_000])
+    XCTAssertEqual(scenarios.map(\.device.queueCapBytes), [20_000_000, 4_000_000])
     XCTAssertEqual(first.seed, 7)
     XCTAssertEqual(first.lanes, [.urlprotocol, .socket])
     XCTAssertEqual(first.drainWithinNs, 1_200_000_000_000)
@@ -74,7 +74,8 @@ final class ScenarioParserTests: XCTestCase {
         {"name":"n","about":"a","timeline":[
         {"at":"0s","record":{"as":"shift-0"}},
         \(action.example.replacingOccurrences(of: #"{"delivered":"shift"}"#, with: #"{"lost":0}"#))],
-        "server":{"rules":[{"type":"gate","name":"hold"}]},"expect":[{"lost":0}]}
+        "server":{"rules":[{"responses":[{"status":200,
+          "effects":[{"at":"committed","type":"gate","name":"hold"}]}]}]},"expect":[{"lost":0}]}
         """
       XCTAssertNoThrow(
         try ScenarioParser.parse(file: "a.json", bytes: Array(text.utf8)), action.example)

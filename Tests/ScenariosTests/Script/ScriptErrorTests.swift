@@ -233,7 +233,7 @@ final class ScriptErrorTests: XCTestCase {
   func testVariable_whenNotInTheMatrix_isRefused() {
     XCTAssertEqual(
       message(
-        #"{"name":"n","about":"a","matrix":{"cap":["1MB"]},"device":{"queueCap":"${kap}"},"#
+        #"{"name":"n","about":"a","matrix":{"cap":["4MB"]},"device":{"queueCap":"${kap}"},"#
           + "\n" + #""timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}]}"#
       ).split(separator: "\n").first.map(String.init),
       #"s.json:1:71: the variable "kap" is not in the matrix"#)
@@ -246,5 +246,29 @@ final class ScriptErrorTests: XCTestCase {
     let caret = try XCTUnwrap(lines[2].firstIndex(of: "^"))
     XCTAssertEqual(String(lines[1][caret..<(caret + 9)]), "\"lowPowr\"")
     XCTAssertLessThan(lines[1].count, 110)
+  }
+
+  func testPlan_whenAKeyIsMistyped_pointsIntoTheScript() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}],"#
+          + "\n" + #""server":{"rulez":[]}}"#),
+      """
+      s.json:2:11: unknown key "rulez" in plan
+          "server":{"rulez":[]}}
+                    ^
+        hint: did you mean "rules"?
+
+      """)
+  }
+
+  func testDevice_whenTheSDKRefusesItsSettings_saysWhy() {
+    XCTAssertEqual(
+      message(
+        #"{"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}],"#
+          + "\n" + #""device":{"queueCap":"1MB"}}"#
+      ).split(separator: "\n").first.map(String.init),
+      "s.json:2:10: the SDK refuses these settings: queueCapBytes is 1000000, must be at least"
+        + " 4000000")
   }
 }
