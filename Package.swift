@@ -60,7 +60,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ScenariosTests",
-      dependencies: ["Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText"],
+      dependencies: ["Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText", "workbench"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ReadmeTests", dependencies: ["TelemetrySDK", "MockBatchServer"],

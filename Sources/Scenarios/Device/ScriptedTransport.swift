@@ -21,6 +21,8 @@ final class ScriptedTransport: BatchTransport {
   /// `NSURLErrorNetworkConnectionLost`, as a reset connection gives.
   private static let lost = TransportFailure(code: -1005, description: "connection reset")
 
+  static let cancelledMark = " cancelled"
+
   private let inner: any BatchTransport
   private let incarnation: Int
   private let executor: ScriptedExecutor
@@ -42,7 +44,15 @@ final class ScriptedTransport: BatchTransport {
     self.onChange = onChange
   }
 
-  var inFlight: [String] { state.withLock { $0.flights.keys.sorted() } }
+  /// Requests under way. One that is being cancelled has a mark of its own: its end is runnable
+  /// work of the device, whatever the server still believes.
+  var inFlight: [String] {
+    state.withLock { state in
+      state.flights.map { name, flight in
+        flight.isLost || flight.isCancelled ? name + ScriptedTransport.cancelledMark : name
+      }.sorted()
+    }
+  }
 
   /// False: connects are refused and open connections reset.
   func setConnects(_ connects: Bool) {

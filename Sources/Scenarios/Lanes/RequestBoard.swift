@@ -27,6 +27,9 @@ final class RequestBoard: Sendable {
     }
   }
 
+  /// False for a request of which the server has not seen anything.
+  func hasSeen(_ name: String) -> Bool { places.withLock { $0[name] != nil } }
+
   func step(_ name: String, _ step: ExchangeStep) {
     places.withLock { places in
       switch step {

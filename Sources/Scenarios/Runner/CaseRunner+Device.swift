@@ -127,7 +127,12 @@ extension CaseRunner {
     guard !streamEnded, let idle, idle.after == lastNumber, let board = rig?.board else {
       return false
     }
-    return idle.inFlight.allSatisfy { board.isParked($0) }
+    // A connect that nobody answers hangs without any server knowing of it.
+    let isBlackHole = settings.lane == .socket && rig?.engine.listenerState == .blackhole
+    return idle.inFlight.allSatisfy {
+      board.isParked($0)
+        || (isBlackHole && !$0.hasSuffix(ScriptedTransport.cancelledMark) && !board.hasSeen($0))
+    }
   }
 
   // MARK: Hearing

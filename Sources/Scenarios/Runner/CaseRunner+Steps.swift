@@ -154,10 +154,13 @@ enum DiskDamage {
   static func damage(folder: String) throws {
     let manager = FileManager.default
     var largest: (path: String, size: Int)?
-    for name in try manager.contentsOfDirectory(atPath: folder) {
+    for case let name as String in manager.enumerator(atPath: folder) ?? .init() {
       let path = folder + "/" + name
-      let size = try manager.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-      if name.hasSuffix("-wal") || name.hasSuffix("-shm") { continue }
+      let attributes = try manager.attributesOfItem(atPath: path)
+      guard attributes[.type] as? FileAttributeType == .typeRegular, !name.hasSuffix("-wal"),
+        !name.hasSuffix("-shm")
+      else { continue }
+      let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
       if size > largest?.size ?? 0 { largest = (path, size) }
     }
     guard let largest, let handle = FileHandle(forWritingAtPath: largest.path) else {

@@ -67,7 +67,8 @@ final class ServerWitness: Sendable {
     guard let ledger = ledger.withLock({ $0 }) else { return }
     let ids = state.withLock { $0.bodies[request] ?? [] }
     var commit = Commit(stored: [])
-    for id in Set(ids) {
+    var seen: Set<String> = []
+    for id in ids where seen.insert(id).inserted {
       guard let entry = ledger.entry(id) else { continue }
       let before = state.withLock { state -> Int in
         defer { state.timesSeen[id] = entry.timesSeen }
@@ -83,9 +84,6 @@ final class ServerWitness: Sendable {
         commit.duplicates.append(id)
       }
     }
-    commit.stored.sort()
-    commit.duplicates.sort()
-    commit.conflicting.sort()
     history.append(.committed(request: request, commit))
   }
 

@@ -61,8 +61,9 @@ final class TriggerBoard: Sendable {
       return (fired, state.link)
     }
     for entry in fired {
-      if entry.kills { link?.kill() }
+      // Told first: the runner must not see the stream's end without knowing why it ended.
       mailbox.put(.triggered(step: entry.step))
+      if entry.kills { link?.kill() }
     }
   }
 }

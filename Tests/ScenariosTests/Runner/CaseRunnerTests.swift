@@ -1,0 +1,105 @@
+import XCTest
+
+@testable import Scenarios
+
+final class CaseRunnerTests: XCTestCase {
+  private func script(_ middle: String, device: String = "{}") -> String {
+    """
+    {"name":"t","about":"a","device":\(device),
+     "server":{"rules":[{"id":"busy","when":{"times":1},"responses":[{"status":503}]}]},
+     "timeline":[
+      {"at":"0s","record":{"as":"a","count":20,"every":"1s","type":"navigation",
+       "payload":{"screen":"OrdersOverview"}}},
+      \(middle)
+      {"at":"20m","expect":[{"ledgerBalances":true}]}],
+     "expect":[{"lost":0},{"delivered":"a"},{"duplicatesAfterDedup":0},{"noPlaintext":true},
+      {"allFaultsFired":true}]}
+    """
+  }
+  private let kill = #"{"at":"10s","kill":"SIGKILL","restartAfter":"30s"},"#
+
+  func testLanes_whenTheDeviceIsKilled_deliverWhatWasPromised() throws {
+    for lane in LaneName.standard {
+      let (outcome, checks) = try Fixture.run(script(kill), lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(
+        checks.filter { $0.verdict.outcome != .pass }.map { "\($0.checker) \($0.verdict)" }, [],
+        "\(lane)")
+      let events = outcome.history.entries.map(\.event)
+      XCTAssert(events.contains(.died(incarnation: 1, how: "SIGKILL")), "\(lane)")
+      XCTAssert(events.contains(.started(incarnation: 2)), "\(lane)")
+      // Ten were offered, one a second; the tenth second and those after it found no device.
+      let missed = events.reduce(0) { sum, event in
+        if case .notOffered(_, let count) = event { return sum + count }
+        return sum
+      }
+      XCTAssertEqual(missed, 9, "\(lane)")
+    }
+  }
+
+  func testVirtualLane_whenRunTwice_givesTheSameHistory() throws {
+    let first = try Fixture.run(script(kill), lane: .virtual, in: self).outcome.history
+    let second = try Fixture.run(script(kill), lane: .virtual, in: self).outcome.history
+    XCTAssertEqual(HistoryText.bytes(first), HistoryText.bytes(second))
+    XCTAssertGreaterThan(first.entries.count, 50)
+  }
+
+  /// The first batch is delivered; the second meets a fault, and for that the script has time.
+  private func planted(_ fault: String, _ middle: String) -> String {
+    """
+    {"name":"t","about":"a","device":{"planted":"\(fault)"},
+     "server":{"rules":[{"id":"busy","when":{"skip":1,"times":1},"responses":[{"status":503}]}]},
+     "timeline":[
+      {"at":"0s","record":{"as":"a","count":20}},
+      {"at":"2m","record":{"as":"b","count":20}},
+      \(middle)
+      {"at":"20m","expect":[{"ledgerBalances":true}]}],
+     "expect":[{"lost":0},{"delivered":"a"}]}
+    """
+  }
+
+  func testPlantedDevice_whenItForgetsItsQueue_isCaught() throws {
+    let text = planted(
+      "forgetsQueueAtRestart", #"{"at":"2m1s","kill":"SIGKILL","restartAfter":"30s"},"#)
+    for lane in [LaneName.urlprotocol, .virtual] {
+      XCTAssertEqual(
+        Fixture.failed(try Fixture.run(text, lane: lane, in: self).checks), ["lost"], "\(lane)")
+    }
+  }
+
+  func testPlantedDevice_whenItDeletesBeforeTheAnswer_isCaught() throws {
+    let text = planted("deletesBeforeAcknowledgement", "")
+    for lane in [LaneName.socket, .virtual] {
+      XCTAssert(
+        Fixture.failed(try Fixture.run(text, lane: lane, in: self).checks).contains("lost"),
+        "\(lane)")
+    }
+  }
+
+  func testPlantedDevice_whenItStoresPlainText_isCaught() throws {
+    let text = script(kill, device: #"{"planted":"storesPlainText"}"#)
+    for lane in [LaneName.urlprotocol, .virtual] {
+      XCTAssertEqual(
+        Fixture.failed(try Fixture.run(text, lane: lane, in: self).checks), ["noPlaintext"],
+        "\(lane)")
+    }
+  }
+
+  func testGuard_whenRealTimeRunsOut_isTheRunnersFailure() throws {
+    let runner = CaseRunner(
+      try Fixture.scenario(script("")),
+      CaseSettings(
+        lane: .virtual, seed: 1, folder: try Fixture.folder(self),
+        executable: Fixture.executable, timeoutSeconds: 0))
+    XCTAssertNotNil(runner.run().failure)
+  }
+
+  func testExecutable_whenMissing_isTheRunnersFailure() throws {
+    let runner = CaseRunner(
+      try Fixture.scenario(script("")),
+      CaseSettings(
+        lane: .socket, seed: 1, folder: try Fixture.folder(self), executable: "/nowhere/workbench"))
+    let failure = try XCTUnwrap(runner.run().failure)
+    XCTAssert(failure.contains("/nowhere/workbench: No such file"), failure)
+  }
+}
