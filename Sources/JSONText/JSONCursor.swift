@@ -2,28 +2,39 @@
 ///
 /// Lives only inside `JSONDocument.withCursor`: it points into the document's storage.
 package struct JSONCursor {
-  let bytes: UnsafeBufferPointer<UInt8>
-  let tape: UnsafeBufferPointer<TapeEntry>
-  let index: Int
+  // Small enough to be inlined into the server's and the runner's loops, which make hundreds of
+  // calls an event.
+  @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
+  @usableFromInline let tape: UnsafeBufferPointer<TapeEntry>
+  @usableFromInline let index: Int
+
+  @inlinable
+  init(
+    bytes: UnsafeBufferPointer<UInt8>, tape: UnsafeBufferPointer<TapeEntry>, index: Int
+  ) {
+    self.bytes = bytes
+    self.tape = tape
+    self.index = index
+  }
 
   /// What the value is.
-  package var kind: JSONKind { tape[index].kind }
+  @inlinable package var kind: JSONKind { tape[index].kind }
   /// Elements or members; 0 for every other kind.
-  package var count: Int { Int(tape[index].count) }
+  @inlinable package var count: Int { Int(tape[index].count) }
   /// The value's first byte in the text.
-  package var offset: Int { Int(tape[index].start) }
+  @inlinable package var offset: Int { Int(tape[index].start) }
   /// The value's bytes in the text.
-  package var byteRange: Range<Int> { Int(tape[index].start)..<Int(tape[index].end) }
+  @inlinable package var byteRange: Range<Int> { Int(tape[index].start)..<Int(tape[index].end) }
   /// The value's bytes, as they stand in the text.
-  package var rawBytes: UnsafeBufferPointer<UInt8> {
+  @inlinable package var rawBytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[byteRange])
   }
   /// True for `true` alone.
-  package var isTrue: Bool { tape[index].flags.contains(.isTrue) }
+  @inlinable package var isTrue: Bool { tape[index].flags.contains(.isTrue) }
 
   /// The bytes of a string between its quotation marks, where they need no unescaping; nil where
   /// they do, and for every other kind.
-  package var plainBytes: UnsafeBufferPointer<UInt8>? {
+  @inlinable package var plainBytes: UnsafeBufferPointer<UInt8>? {
     let entry = tape[index]
     guard entry.kind == .string, !entry.flags.contains(.escaped) else { return nil }
     return UnsafeBufferPointer(rebasing: bytes[entry.content])
@@ -38,7 +49,7 @@ package struct JSONCursor {
   }
 
   /// True where this is a string of exactly these bytes.
-  package func equals(_ text: StaticString) -> Bool {
+  @inlinable package func equals(_ text: StaticString) -> Bool {
     guard let plain = plainBytes else {
       return string?.hasSameBytes(as: text.description) ?? false
     }
@@ -48,14 +59,14 @@ package struct JSONCursor {
   }
 
   /// The first element of an array or the first key of an object; nil where there is none.
-  package var firstChild: JSONCursor? { count > 0 ? moved(to: index + 1) : nil }
+  @inlinable package var firstChild: JSONCursor? { count > 0 ? moved(to: index + 1) : nil }
 
   /// The value behind a key.
-  package var valueOfKey: JSONCursor { moved(to: index + 1) }
+  @inlinable package var valueOfKey: JSONCursor { moved(to: index + 1) }
 
   /// The next element of the array, or from a key's value the next key of the object, that ends
   /// where `container` does.
-  package func next(in container: JSONCursor) -> JSONCursor? {
+  @inlinable package func next(in container: JSONCursor) -> JSONCursor? {
     let next = Int(tape[index].next)
     return next < Int(tape[container.index].next) ? moved(to: next) : nil
   }
@@ -83,7 +94,9 @@ package struct JSONCursor {
     return string.map { $0.utf8.elementsEqual(wanted) } ?? false
   }
 
-  func moved(to index: Int) -> JSONCursor { JSONCursor(bytes: bytes, tape: tape, index: index) }
+  @inlinable func moved(to index: Int) -> JSONCursor {
+    JSONCursor(bytes: bytes, tape: tape, index: index)
+  }
 }
 
 extension JSONDocument {

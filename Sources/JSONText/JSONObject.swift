@@ -88,6 +88,7 @@ struct ExactKey: Hashable {
 
 extension String {
   /// True where the UTF-8 of both is the same.
+  @usableFromInline
   func hasSameBytes(as other: String) -> Bool {
     utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }

@@ -30,26 +30,39 @@ public enum JSONKind: UInt8, Sendable, Hashable, CustomStringConvertible {
 ///
 /// The tape holds the values in the order of the text; a container is followed by its elements,
 /// an object by key, value, key, value. Twenty bytes a value, no allocation each.
-struct TapeEntry {
+@usableFromInline
+struct TapeEntry: Sendable {
   /// The first byte in the text; of a string the quotation mark.
-  var start: UInt32
+  @usableFromInline var start: UInt32
   /// Past the last byte in the text.
-  var end: UInt32
+  @usableFromInline var end: UInt32
   /// Past the last entry that belongs to this value.
-  var next: UInt32
+  @usableFromInline var next: UInt32
   /// Elements or members; of a scalar 0.
-  var count: UInt32 = 0
-  var kind: JSONKind
-  var flags: Flags = []
+  @usableFromInline var count: UInt32 = 0
+  @usableFromInline var kind: JSONKind
+  @usableFromInline var flags: Flags = []
 
-  struct Flags: OptionSet {
-    let rawValue: UInt8
+  @usableFromInline
+  struct Flags: OptionSet, Sendable {
+    @usableFromInline let rawValue: UInt8
+    @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
     /// A string with a backslash in it.
-    static let escaped = Flags(rawValue: 1)
+    @inlinable static var escaped: Flags { Flags(rawValue: 1) }
     /// A boolean that is true.
-    static let isTrue = Flags(rawValue: 2)
+    @inlinable static var isTrue: Flags { Flags(rawValue: 2) }
   }
 
   /// The bytes of a string between its quotation marks.
-  var content: Range<Int> { Int(start) + 1..<Int(end) - 1 }
+  @inlinable var content: Range<Int> { Int(start) + 1..<Int(end) - 1 }
+
+  init(
+    start: UInt32, end: UInt32, next: UInt32, kind: JSONKind, flags: Flags = []
+  ) {
+    self.start = start
+    self.end = end
+    self.next = next
+    self.kind = kind
+    self.flags = flags
+  }
 }
