@@ -3,7 +3,7 @@ import Foundation
 /// Lines of a script, for carets in reports.
 struct SourceLines {
   /// Characters of a line kept at most.
-  private static let maxLength = 400
+  private static let maxLength = 4000
   private let lines: [Substring]
 
   init(file: String) {
