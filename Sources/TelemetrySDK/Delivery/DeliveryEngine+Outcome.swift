@@ -109,7 +109,8 @@ extension DeliveryEngine {
       backOff(upload, fromTransport: false, facts: nil, now: now)
     case .retryConnection: backOff(upload, fromTransport: true, facts: nil, now: now)
     case .retryQuickly:
-      guard !upload.retriedQuickly else {
+      // Consent, path or permission may have gone while the request was under way.
+      guard !upload.retriedQuickly, blocker(now: now) == nil else {
         return backOff(upload, fromTransport: true, facts: nil, now: now)
       }
       send(upload.batch, with: upload.token, retriedQuickly: true, now: now)

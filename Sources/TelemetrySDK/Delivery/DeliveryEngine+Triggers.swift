@@ -104,7 +104,8 @@ extension DeliveryEngine {
 
   mutating func purged() {
     stop()
-    if case .settling = flight { flight = .idle }
+    // A delete that waits for its next try has nothing left to delete.
+    if case .settling(let settling) = flight { putBack(settling.batch) }
     isWanted = false
     isolation = []
     finalBodies = []

@@ -11,7 +11,8 @@ extension Telemetry {
   ///
   /// Never crashes: a value that throws, or that encodes nothing or twice in one place, is
   /// `.rejected(.notEncodable)`, one that is nested deeper than `maxPayloadDepth`, or that
-  /// would use more than 256 KB of stack, `.rejected(.tooDeep)`; `.notEncodable` among the diagnostics says where and why.
+  /// would use more than 256 KB of stack, `.rejected(.tooDeep)`; `.notEncodable` among the
+  /// diagnostics says where and why.
   ///
   /// - Parameters:
   ///   - type: What kind of event it is.

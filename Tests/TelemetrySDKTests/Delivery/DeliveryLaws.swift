@@ -47,6 +47,7 @@ struct DeliveryLaws {
     }
     if !acknowledged.isDisjoint(with: body) { broken.append("acknowledged rows are sent again") }
     checkResend(body, token, now)
+    failure = nil
   }
 
   private mutating func checkResend(_ body: Set<Int64>, _ token: String, _ now: Moment) {
@@ -59,7 +60,6 @@ struct DeliveryLaws {
     if waitedMs < DeliveryLaws.baseMs, !isExcused {
       broken.append("the same body again after \(waitedMs) ms")
     }
-    self.failure?.mayRetryQuickly = false
   }
 
   private func key(_ body: Set<Int64>, _ token: String) -> [String] {

@@ -173,7 +173,6 @@ final class EngineMatrixTests: XCTestCase {
     case .purged:
       world.rows = []
       world.note = nil
-      for settle in world.settling { world.marked[settle.batch] = nil }
       world.settling = []
       world.input(.purged)
     case .shutDown:
