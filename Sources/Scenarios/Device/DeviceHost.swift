@@ -98,6 +98,8 @@ final class DeviceHost: DeviceCommandHandler {
     running = Running(
       telemetry: telemetry, clock: clock, transport: transport, keyStore: keyStore, store: store,
       provider: provider, setup: setup)
+    // The app knows whose events it records before any token is asked for.
+    if !setup.token.account.isEmpty { telemetry.tokenDidChange(account: setup.token.account) }
     telemetry.setNetwork(setup.path)
     telemetry.setLowPower(setup.lowPower)
     if setup.foreground { telemetry.enterForeground() } else { telemetry.enterBackground() }
@@ -152,7 +154,10 @@ final class DeviceHost: DeviceCommandHandler {
     case "token":
       running.provider.set(
         value: arguments["value"]?.stringValue, account: arguments["account"]?.stringValue ?? "")
-      if arguments["notify"]?.boolValue == true { running.telemetry.tokenDidChange() }
+      if arguments["notify"]?.boolValue == true {
+        // An app that says so knows who has signed in.
+        running.telemetry.tokenDidChange(account: arguments["account"]?.stringValue ?? "")
+      }
     case "rotate": running.telemetry.rotateKey()
     case "keyLost":
       do { try running.keyStore.loseAll() } catch { return "\(error)" }
