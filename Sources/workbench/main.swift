@@ -12,6 +12,7 @@ switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
 case "recheck": exit(RecheckCommand.run(arguments: Array(arguments.dropFirst())))
 case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
+case "bench": exit(FleetCommand.run(arguments: Array(arguments.dropFirst())))
 case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))
 case "serve": exit(ServeCommand.run(arguments: Array(arguments.dropFirst())))
 case "parse-http": exit(ParseCommand.run())
