@@ -1,0 +1,50 @@
+import XCTest
+
+@testable import MockBatchServer
+
+final class ServeOptionsTests: XCTestCase {
+  func testArguments_whenAllAreGiven_areRead() throws {
+    let options = try ServeOptions([
+      "--host", "localhost", "--port=8080", "--admin-port", "0", "--ready-file", "r", "--token",
+      "a", "--token=b", "--plan", "p", "--ledger", "l", "--log", "json", "--drain-seconds", "3",
+      "--tls-ca-file", "c", "--tls-fault", "wrong-host", "--admin-token", "x",
+    ])
+    XCTAssertEqual(options.host, "localhost")
+    XCTAssertEqual(options.port, 8080)
+    XCTAssertEqual(options.adminPort, 0)
+    XCTAssertEqual(options.tokens, ["a", "b"])
+    XCTAssertEqual(options.log, .json)
+    XCTAssertEqual(options.drainSeconds, 3)
+    XCTAssertEqual(
+      options.tls, TLSOptions(certificate: .generated, fault: .wrongHost, caFile: "c"))
+  }
+
+  func testArguments_whenWrong_areRefusedInOneLine() {
+    for (arguments, part) in [
+      (["--prot", "1"], "unknown argument --prot"), (["--port"], "--port needs a value"),
+      (["--port", "x"], "--port x: not a number"), (["--port", "65536"], "65535"),
+      (["--port", "-1"], "--port -1"), (["--token", ""], "must not be empty"),
+      (["--log", "xml"], "none, json"), (["--tls=x"], "--tls takes no value"),
+      (["--tls-cert", "c"], "go together"), (["--tls-fault", "odd"], "expired, wrong-host"),
+      (["--tls-cert", "c", "--tls-key", "k", "--tls-ca-file", "f"], "generated"),
+      (["--help=1"], "takes no value"), (["serve"], "unknown argument serve"),
+    ] {
+      XCTAssertThrowsError(try ServeOptions(arguments)) {
+        let text = ($0 as? ServeOptions.Mistake)?.text ?? ""
+        XCTAssertTrue(text.contains(part), "\(arguments): \(text)")
+        XCTAssertFalse(text.contains("\n"))
+      }
+    }
+  }
+
+  func testHelp_whenRead_namesEveryOptionAndFitsATerminal() {
+    for name in [
+      "--host", "--port", "--admin-port", "--ready-file", "--plan", "--token", "--ledger",
+      "--admin-token", "--tls", "--tls-ca-file", "--tls-cert", "--tls-key", "--tls-fault", "--log",
+      "--drain-seconds", "--help",
+    ] {
+      XCTAssertTrue(ServeOptions.help.contains(name), name)
+    }
+    for line in ServeOptions.help.split(separator: "\n") { XCTAssertLessThan(line.count, 100) }
+  }
+}

@@ -1,0 +1,160 @@
+import XCTest
+
+@testable import MockBatchServer
+
+/// The embedded server, over real sockets.
+final class BatchServerTests: XCTestCase {
+  private func plan(_ json: String) throws -> FaultPlan { try FaultPlan(json) }
+
+  /// A body without gzip; plans of these tests accept it.
+  private static func batch(_ ids: [Int]) -> String {
+    let events = ids.map { id in
+      let tail = String(repeating: "0", count: 12 - "\(id)".count) + "\(id)"
+      return #"{"id":"b1946ac9-2492-4d23-8e3a-\#(tail)","ts":"2026-05-04T09:15:02.114Z","#
+        + #""type":"t","payload":{},"sessionId":"s"}"#
+    }
+    return #"{"events":[\#(events.joined(separator: ","))]}"#
+  }
+
+  private static func post(_ body: String) -> String {
+    "POST /v1/telemetry/batch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer T\r\n"
+      + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+  }
+
+  private static let identity = #""contract":{"identityBody":"accept"}"#
+
+  func testServer_whenEmbedded_countsWhatItTook() throws {
+    let server = try BatchServer(plan: plan(#"{"version":1,\#(Self.identity)}"#)).start()
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    for _ in 0..<2 {
+      client.send(Self.post(Self.batch([1, 2, 3])))
+      XCTAssertEqual(try client.readResponse().status, 200)
+    }
+    XCTAssertEqual(server.ledger.counts.unique, 3)
+    XCTAssertEqual(server.ledger.counts.duplicatesAcross, 3)
+    XCTAssertEqual(server.url.absoluteString, "http://127.0.0.1:\(server.port)")
+  }
+
+  func testServer_whenStartedAndStoppedOnOnePort_canAlwaysStartAgain() throws {
+    let first = try BatchServer().start()
+    let port = first.port
+    first.stop()
+    for _ in 0..<100 {
+      let server = try BatchServer(configuration: .init(port: port)).start()
+      let client = try RawClient(port: port)
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      XCTAssertEqual(try client.readResponse().status, 404)
+      server.stop()
+    }
+  }
+
+  func testServer_whenItsPortIsTaken_throwsAndLeavesTheFirstAlone() throws {
+    let first = try BatchServer().start()
+    defer { first.stop() }
+    XCTAssertThrowsError(try BatchServer(configuration: .init(port: first.port)).start()) {
+      XCTAssertTrue($0 is SocketError, "\($0)")
+    }
+    let client = try RawClient(port: first.port)
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    XCTAssertEqual(try client.readResponse().status, 404)
+  }
+
+  func testScript_whenFiftyRequestsRace_eachStepIsTakenOnce() throws {
+    for _ in 0..<20 {
+      let server = try BatchServer(
+        plan: plan(
+          #"{"version":1,\#(Self.identity),"rules":[{"id":"busy","when":{"times":2},"#
+            + #""request":{"method":"POST"},"responses":[{"status":503},{"status":503}]}]}"#)
+      ).start()
+      defer { server.stop() }
+      let clients = try (0..<50).map { _ in try RawClient(port: server.port) }
+      for (index, client) in clients.enumerated() {
+        client.send(Self.post(Self.batch([index])))
+      }
+      let statuses = try clients.map { try $0.readResponse().status }
+      XCTAssertEqual(statuses.filter { $0 == 503 }.count, 2)
+      XCTAssertEqual(statuses.filter { $0 == 200 }.count, 48)
+      XCTAssertEqual(server.ledger.counts.unique, 48)
+    }
+  }
+
+  func testFaults_whenAPlanOrdersThem_areSeenOnTheWire() throws {
+    let cases: [(fault: String, end: RawClient.End, starts: String)] = [
+      (#"{"fault":"EMPTY_RESPONSE"}"#, .endOfFile, ""),
+      (#"{"fault":"CONNECTION_RESET_BY_PEER"}"#, .reset, ""),
+      (#"{"fault":"MALFORMED_RESPONSE_CHUNK"}"#, .endOfFile, "HTTP/1.1 200 OK\r\n"),
+    ]
+    for (fault, end, start) in cases {
+      let server = try BatchServer(
+        plan: plan(
+          #"{"version":1,\#(Self.identity),"rules":[{"id":"f","request":{"method":"POST"},"#
+            + #""responses":[\#(fault)]}]}"#)
+      ).start()
+      defer { server.stop() }
+      let client = try RawClient(port: server.port)
+      client.send(Self.post(Self.batch([1])))
+      let seen = client.readToEnd()
+      XCTAssertEqual(seen.end, end, fault)
+      XCTAssertTrue(seen.text.hasPrefix(start), fault)
+      if start.isEmpty { XCTAssertEqual(seen.text, "", fault) }
+      XCTAssertEqual(server.ledger.counts.stored, 0, fault)
+    }
+  }
+
+  func testReset_whenItComesBehindTheCommit_theResentBatchIsADuplicate() throws {
+    let server = try BatchServer(
+      plan: plan(
+        #"{"version":1,\#(Self.identity),"rules":[{"id":"lost","request":{"method":"POST"},"#
+          + #""when":{"times":1},"#
+          + #""responses":[{"fault":"CONNECTION_RESET_BY_PEER","commit":"all"}]}]}"#)
+    ).start()
+    defer { server.stop() }
+    let lost = try RawClient(port: server.port)
+    lost.send(Self.post(Self.batch([1, 2])))
+    XCTAssertEqual(lost.readToEnd().end, .reset)
+    let again = try RawClient(port: server.port)
+    again.send(Self.post(Self.batch([1, 2])))
+    let answer = try again.readResponse()
+    XCTAssertEqual(
+      String(decoding: answer.body, as: UTF8.self), #"{"accepted":0,"duplicates":2,"rejected":[]}"#)
+    XCTAssertEqual(server.ledger.counts.stored, 2)
+  }
+
+  func testAdmin_whenOnItsOwnPort_isReachedWhileTheContractRefuses() throws {
+    let server = try BatchServer(
+      plan: plan(#"{"version":1,"timeline":[{"at":"0s","listener":"refuse"}]}"#),
+      configuration: .init(adminPort: 0)
+    ).start()
+    defer { server.stop() }
+    XCTAssertThrowsError(try RawClient(port: server.port))
+    let admin = try RawClient(port: XCTUnwrap(server.adminURL.port))
+    admin.send("GET /__admin/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    XCTAssertEqual(try admin.readResponse().status, 200)
+  }
+
+  #if canImport(Glibc)
+    func testTLS_whenACAFileIsAskedFor_isWrittenAndPlainTextIsRefused() throws {
+      let file = FileManager.default.temporaryDirectory
+        .appendingPathComponent("ca-\(UUID().uuidString).pem").path
+      defer { XCTAssertNoThrow(try FileManager.default.removeItem(atPath: file)) }
+      let server = try BatchServer(configuration: .init(tls: .init(caFile: file))).start()
+      defer { server.stop() }
+      XCTAssertEqual(server.url.scheme, "https")
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      XCTAssertTrue(text.hasPrefix("-----BEGIN CERTIFICATE-----"), text)
+      let client = try RawClient(port: server.port)
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      let (answer, end) = client.readToEnd()
+      XCTAssertFalse(answer.contains("HTTP/1.1"), answer)
+      XCTAssertNotEqual(end, .guardExpired)
+    }
+
+    func testTLS_whenACertificateCannotBeRead_saysWhich() {
+      let options = TLSOptions(certificate: .files(certificate: "/none.pem", key: "/none.key"))
+      XCTAssertThrowsError(try BatchServer(configuration: .init(tls: options)).start()) {
+        XCTAssertTrue("\($0)".contains("/none.pem"), "\($0)")
+      }
+    }
+  #endif
+}
