@@ -44,6 +44,7 @@ public enum ServeCommand {
   }
 
   private static func serve(_ options: ServeOptions) throws -> Int32 {
+    StandardStreams.raiseDescriptorLimit()
     let ready = options.readyFile.map(ReadyFile.init)
     try ready?.prepare()
     let plan = try loadPlan(options)

@@ -20,6 +20,21 @@ package enum StandardStreams {
     }
   }
 
+  /// Raises the soft limit of open descriptors to the hard one: a shell's usual 1,024 would be the
+  /// limit of connections.
+  static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let kind = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    #else
+      let kind = RLIMIT_NOFILE
+    #endif
+    guard getrlimit(kind, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    // Where it is refused, fewer connections fit; the server lives with that.
+    _ = setrlimit(kind, &limit)
+  }
+
   /// Writes all of it, or gives up: false when the stream does not take it.
   @discardableResult
   package static func write(_ text: String, to descriptor: Int32) -> Bool {
