@@ -52,7 +52,9 @@ extension DeliveryShell {
       receive(
         .recorded(events: news.events, bytes: news.bytes, lastSequence: news.lastSequence))
     }
-    guard news.buffered > 0, !isClosed else { return }
+    // A caller may have met a block while it wrote the buffer: then nothing new is in it, and yet
+    // somebody must try again.
+    guard news.buffered > 0 || recorder.needsWriter, !isClosed else { return }
     // Closed for suspension: the engine has the file opened for a moment.
     if isOpen { writeBuffer() } else if engine.isSuspended { receive(.writesBlocked) }
   }

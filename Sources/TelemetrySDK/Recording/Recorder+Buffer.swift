@@ -83,6 +83,9 @@ extension Recorder {
     return chunk
   }
 
+  /// True where events are buffered and no caller writes them.
+  var needsWriter: Bool { state.withLock { !$0.buffer.isEmpty && !$0.isRecovering } }
+
   /// The store takes nothing: all callers buffer until `endDetour`.
   func blocked(_ reason: BufferReason) {
     state.withLock { state in
