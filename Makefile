@@ -1,6 +1,8 @@
 # Every target does its own set-up. `make run` and `make test` are the two to know.
 
 WORKBENCH = .build/release/workbench
+# The same flags for every release build: other flags would build every module anew.
+RELEASE = -c release -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 .PHONY: help run test lint format coverage build bootstrap tools conformance clients soak \
   crash property tsan bench docs examples fuzz schemathesis
@@ -16,7 +18,7 @@ test: bootstrap ## unit tests with coverage
 	@scripts/test
 
 build: bootstrap ## release build of the workbench
-	swift build -c release --product workbench -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+	swift build $(RELEASE) --product workbench
 
 lint: ## format check
 	@scripts/lint
@@ -37,10 +39,12 @@ soak: build tools ## 100,000 batches with resets and bad bodies; books must agre
 	@scripts/soak
 
 crash: bootstrap ## SIGKILL and power loss at every storage operation
-	swift run -c release crashlab crash
+	swift build $(RELEASE) --product crashlab
+	.build/release/crashlab crash
 
 property: bootstrap ## 10,000 seeded lives of a queue with kills, faults and clock jumps
-	swift run -c release crashlab property --runs 10000
+	swift build $(RELEASE) --product crashlab
+	.build/release/crashlab property --runs 10000
 
 tsan: bootstrap ## the SDK's threads under ThreadSanitizer
 	@scripts/tsan
