@@ -1,31 +1,8 @@
 import Foundation
 import XCTest
 
-/// The project speaks of itself alone, and its docs name what is there.
+/// The docs name what is there, and nothing that is not.
 final class ProseStyleTests: XCTestCase {
-  func testProject_whenRead_standsAlone() throws {
-    let forbidden = [
-      "SPEC.md", "DESIGN.md", "BUGLOG", "PEERS.md", "STYLE.md", "/work/", "/tmp/lead", "/tmp/hub",
-    ]
-    var findings: [String] = []
-    for (folder, suffix) in [
-      ("Sources", ".swift"), ("Tests", ".swift"), ("docs", ".md"), ("scenarios", ".json"),
-      ("scripts", ""), ("Examples", ".md"),
-    ] {
-      for file in try Checkout.files(below: folder, suffix: suffix)
-      where !file.path.hasPrefix("Tests/TidyTests") {
-        for (index, line) in file.lines.enumerated() {
-          for word in forbidden where line.contains(word) {
-            findings.append("\(file.path):\(index + 1) \(word)")
-          }
-        }
-      }
-    }
-    XCTAssert(
-      findings.isEmpty,
-      "names what a reader of the project cannot see:\n" + findings.joined(separator: "\n"))
-  }
-
   func testArchitecture_whenAFolderExists_namesIt() throws {
     let page = try Checkout.read("docs/architecture.md")
     var folders = Set<String>()
