@@ -42,9 +42,9 @@ crash: bootstrap ## SIGKILL and power loss at every storage operation
 	swift build $(RELEASE) --product crashlab
 	.build/release/crashlab crash
 
-property: bootstrap ## 10,000 seeded lives of a queue with kills, faults and clock jumps
+property: bootstrap ## RUNS=10000 seeded lives of a queue with kills, faults and clock jumps
 	swift build $(RELEASE) --product crashlab
-	.build/release/crashlab property --runs 10000
+	.build/release/crashlab property --runs $(or $(RUNS),10000)
 
 tsan: bootstrap ## the SDK's threads under ThreadSanitizer
 	@scripts/tsan
