@@ -56,8 +56,14 @@ package struct SecrecyNeedles: Sendable {
     }
   }
 
+  /// A longer text is looked for by its beginning: databases break it over pages, where no search
+  /// for the whole would ever find it.
+  private static let longest = 256
+
   /// Takes a text: in UTF-8, as it stands in JSON, in UTF-16, and a UUID as its sixteen bytes.
-  package mutating func add(text: String) {
+  package mutating func add(text whole: String) {
+    let isLong = whole.utf8.count > SecrecyNeedles.longest
+    let text = isLong ? String(whole.prefix(SecrecyNeedles.longest / 4)) : whole
     let shown = "text \"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
     let plain = Array(text.utf8)
     add(plain, shown)
