@@ -5,7 +5,7 @@ WORKBENCH = .build/release/workbench
 RELEASE = -c release -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 .PHONY: help run test lint format coverage build bootstrap tools conformance clients soak \
-  crash property tsan bench docs examples fuzz schemathesis
+  crash property tsan bench docs examples fuzz schemathesis verify-broken
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ property: bootstrap ## RUNS=10000 seeded lives of a queue with kills, faults and
 
 tsan: bootstrap ## the SDK's threads under ThreadSanitizer
 	@scripts/tsan
+
+verify-broken: bootstrap ## every deliberately broken server against `workbench verify`
+	@scripts/verify-broken
 
 bench: build ## every speed row next to its limit; ROWS="record drain" picks some
 	swift build -c release --package-path Benchmarks --product bench
