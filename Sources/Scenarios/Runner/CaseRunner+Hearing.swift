@@ -5,6 +5,10 @@ extension CaseRunner {
   func hear(_ message: JSONValue) {
     if let number = message["n"]?.int64Value {
       replies[number] = message
+      if let recording, recording.number == number {
+        self.recording = nil
+        hearReceipts(message, of: recording)
+      }
       return
     }
     if let idle = DeviceIdle(message) {
@@ -22,7 +26,12 @@ extension CaseRunner {
           incarnation: incarnation, number: number,
           outcome: message["outcome"]?.stringValue ?? ""))
     case "becameDurable":
-      for id in CaseRunner.ids(message) { history.append(.becameDurable(id: id)) }
+      let ids = CaseRunner.ids(message)
+      if recording != nil {
+        recording?.durable += ids
+      } else {
+        for id in ids { history.append(.becameDurable(id: id)) }
+      }
     case "acknowledged": history.append(.acknowledged(ids: CaseRunner.ids(message)))
     case "erased": history.append(.erased(ids: CaseRunner.ids(message)))
     case "quarantined":

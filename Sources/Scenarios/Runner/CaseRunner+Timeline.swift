@@ -126,19 +126,26 @@ extension CaseRunner {
         .offered(serial: serial, label: record.name, account: phone.token.account))
     }
     do {
-      let reply = try call("record", ["events": .array(events)])
-      for (serial, receipt) in zip(serials, reply["receipts"]?.arrayValue ?? []) {
-        history.append(.receipt(serial: serial, CaseRunner.receipt(receipt)))
-        recorded += 1
-      }
+      recording = Recording(number: lastNumber + 1, serials: serials)
+      _ = try call("record", ["events": .array(events)])
       triggers.recorded(recorded)
       take(mailbox.takeAll())
       // A kill right after `record` returned must not wait until the device has come to rest.
       if !firedSteps.isEmpty { try runFiredSteps() }
       try settle()
     } catch is DeviceGone {
+      recording = nil
       try settle()
     }
+  }
+
+  /// Written down when the reply is heard: what happens to an event comes after its receipt.
+  func hearReceipts(_ reply: JSONValue, of recording: Recording) {
+    for (serial, receipt) in zip(recording.serials, reply["receipts"]?.arrayValue ?? []) {
+      history.append(.receipt(serial: serial, CaseRunner.receipt(receipt)))
+      recorded += 1
+    }
+    for id in recording.durable { history.append(.becameDurable(id: id)) }
   }
 
   private static func receipt(_ value: JSONValue) -> Receipt {

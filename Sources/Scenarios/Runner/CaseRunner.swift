@@ -51,6 +51,8 @@ final class CaseRunner {
   var link: (any DeviceLink)?
   var lastNumber: Int64 = 0
   var replies: [Int64: JSONValue] = [:]
+  /// The request to record that waits for its receipts.
+  var recording: Recording?
   var idle: DeviceIdle?
   var streamEnded = false
   var brokenReason: String?
@@ -58,6 +60,14 @@ final class CaseRunner {
   var lastIncarnation = 0
   var boots = 1
   var abandonedFolders: [String] = []
+
+  /// Events on their way into the device.
+  struct Recording {
+    var number: Int64
+    var serials: [Int]
+    /// Ids that became durable before their receipt was read.
+    var durable: [String] = []
+  }
 
   // The script's progress.
   var nextStep = 0
