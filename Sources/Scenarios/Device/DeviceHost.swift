@@ -20,12 +20,16 @@ final class DeviceHost: DeviceCommandHandler {
   private let innerTransport: any BatchTransport
   private let say: @Sendable (JSONObject) -> Void
   private let wake: @Sendable () -> Void
+  private let onStorage: @Sendable (StorageOperation) -> Void
   private var running: Running?
+  private let isFrozen = Guarded(false)
 
   init(
     executor: ScriptedExecutor, transport: any BatchTransport,
-    say: @escaping @Sendable (JSONObject) -> Void, wake: @escaping @Sendable () -> Void
+    say: @escaping @Sendable (JSONObject) -> Void, wake: @escaping @Sendable () -> Void,
+    onStorage: @escaping @Sendable (StorageOperation) -> Void = { _ in }
   ) {
+    self.onStorage = onStorage
     self.executor = executor
     innerTransport = transport
     self.say = say
@@ -58,6 +62,9 @@ final class DeviceHost: DeviceCommandHandler {
     return [:]
   }
 
+  /// Death inside a call in the runner's own process: what is left of the call changes no file.
+  func freeze() { isFrozen.withLock { $0 = true } }
+
   /// Death in the runner's own process: nothing runs any more, and what the SDK had open is closed
   /// without its knowledge. The files it wrote to are not looked at again.
   func abandon() {
@@ -87,10 +94,10 @@ final class DeviceHost: DeviceCommandHandler {
     let environment = TelemetryEnvironment(
       clock: clock,
       random: ScriptedRandom(seed: setup.seed, incarnation: UInt64(setup.incarnation)),
-      keyStore: keyStore, transport: transport, executor: executor)
+      keyStore: keyStore, transport: transport, executor: executor, storeUsesThreads: false)
     let store = ObservedStore(
       PlantedFaults.wrap(StoreFactory.make(configuration, environment), setup), disk: setup.disk,
-      onSighting: { say(DeviceHost.message($0)) })
+      isFrozen: isFrozen, onSighting: { say(DeviceHost.message($0)) }, onOperation: onStorage)
     let provider = ScriptedTokenProvider(setup.token)
     let telemetry = Telemetry.start(
       configuration, tokenProvider: provider, environment: environment, store: store,

@@ -8,19 +8,31 @@ enum StoreSighting: Sendable {
   case quarantined([EventID], reason: String)
 }
 
+/// What `when` steps count of a store: calls that write, sync or delete, each counted before the
+/// store does anything.
+enum StorageOperation: String, Sendable, CaseIterable {
+  case write, sync, delete
+}
+
 /// The SDK's store, with somebody looking on and a disk that can be made to fail.
 ///
-/// Thread safe as the store behind it; `disk` is guarded.
+/// Thread safe as the store behind it; `disk` and `isFrozen` are guarded.
 final class ObservedStore: EventStore {
   let inner: any EventStore
   private let disk: Guarded<DiskState>
   private let pendingSync = Guarded<[EventID]>([])
+  /// True after the device died in the midst of a call: what follows on its stack changes no file.
+  private let isFrozen: Guarded<Bool>
   private let onSighting: @Sendable (StoreSighting) -> Void
+  private let onOperation: @Sendable (StorageOperation) -> Void
 
   init(
-    _ inner: any EventStore, disk: DiskState,
-    onSighting: @escaping @Sendable (StoreSighting) -> Void
+    _ inner: any EventStore, disk: DiskState, isFrozen: Guarded<Bool>,
+    onSighting: @escaping @Sendable (StoreSighting) -> Void,
+    onOperation: @escaping @Sendable (StorageOperation) -> Void
   ) {
+    self.isFrozen = isFrozen
+    self.onOperation = onOperation
     self.inner = inner
     self.disk = Guarded(disk)
     self.onSighting = onSighting
@@ -28,8 +40,15 @@ final class ObservedStore: EventStore {
 
   func setDisk(_ state: DiskState) { disk.withLock { $0 = state } }
 
+  /// Counts the operation, then says what keeps it from happening, if anything does.
+  private func obstacle(to operation: StorageOperation) -> StoreBlock? {
+    onOperation(operation)
+    return obstacle
+  }
+
   /// What keeps every write from happening, if anything does.
   private var obstacle: StoreBlock? {
+    if isFrozen.withLock({ $0 }) { return .ioError }
     switch disk.withLock({ $0 }) {
     case .ok, .corrupt: return nil
     case .full: return .diskFull
@@ -45,18 +64,19 @@ final class ObservedStore: EventStore {
   func open() -> StoreBlock? {
     // A full disk opens; locked files do not.
     if disk.withLock({ $0 }) == .locked { return .locked }
+    if isFrozen.withLock({ $0 }) { return .ioError }
     return inner.open()
   }
 
   func append(_ event: NewEvent) -> AppendOutcome {
-    if let obstacle { return .blocked(obstacle) }
+    if let obstacle = obstacle(to: .write) { return .blocked(obstacle) }
     let outcome = inner.append(event)
     if case .syncPending = outcome { pendingSync.withLock { $0.append(event.id) } }
     return outcome
   }
 
   func append(batch events: [NewEvent]) -> [AppendOutcome] {
-    if let obstacle { return [.blocked(obstacle)] }
+    if let obstacle = obstacle(to: .write) { return [.blocked(obstacle)] }
     let outcomes = inner.append(batch: events)
     var durable: [EventID] = []
     for (event, outcome) in zip(events, outcomes) {
@@ -80,6 +100,7 @@ final class ObservedStore: EventStore {
   }
 
   func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
+    if let obstacle = obstacle(to: .sync) { return callback(obstacle) }
     inner.whenSynced { [weak self] block in
       self?.synced(block)
       callback(block)
@@ -88,6 +109,7 @@ final class ObservedStore: EventStore {
 
   func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
     if disk.withLock({ $0 }) == .locked { return ReadBatch(blocked: .locked) }
+    if isFrozen.withLock({ $0 }) { return ReadBatch(blocked: .ioError) }
     return inner.readBatch(account: account, bounds: bounds)
   }
 
@@ -96,14 +118,14 @@ final class ObservedStore: EventStore {
 
   func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
     onSighting(.acknowledged(rows.map(\.id)))
-    if let obstacle { return obstacle }
+    if let obstacle = obstacle(to: .delete) { return obstacle }
     let block = inner.deleteDelivered(rows)
     if block == nil { onSighting(.erased(rows.map(\.id))) }
     return block
   }
 
   func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? {
-    if let obstacle { return obstacle }
+    if let obstacle = obstacle(to: .write) { return obstacle }
     let block = inner.quarantine(rows, reason: reason)
     if block == nil {
       onSighting(.quarantined(rows.map(\.id), reason: ObservedStore.name(reason)))
@@ -120,18 +142,22 @@ final class ObservedStore: EventStore {
     }
   }
 
-  func dropAll(account: String?) -> StoreBlock? { obstacle ?? inner.dropAll(account: account) }
+  func dropAll(account: String?) -> StoreBlock? {
+    obstacle(to: .delete) ?? inner.dropAll(account: account)
+  }
   func quarantinedEvents(limit: Int) -> [QuarantinedEvent] {
     inner.quarantinedEvents(limit: limit)
   }
-  func requeueQuarantined() -> Int { obstacle == nil ? inner.requeueQuarantined() : 0 }
-  func clearQuarantine() -> Int { obstacle == nil ? inner.clearQuarantine() : 0 }
+  func requeueQuarantined() -> Int {
+    obstacle(to: .write) == nil ? inner.requeueQuarantined() : 0
+  }
+  func clearQuarantine() -> Int { obstacle(to: .delete) == nil ? inner.clearQuarantine() : 0 }
   func enforceAge(confirmedNowMs: Int64, maxAgeMs: Int64) {
-    guard obstacle == nil else { return }
+    guard obstacle(to: .delete) == nil else { return }
     inner.enforceAge(confirmedNowMs: confirmedNowMs, maxAgeMs: maxAgeMs)
   }
   func setNote(_ key: String, _ value: [UInt8]?) -> StoreBlock? {
-    obstacle ?? inner.setNote(key, value)
+    obstacle(to: .write) ?? inner.setNote(key, value)
   }
   func note(_ key: String) -> [UInt8]? { inner.note(key) }
   func snapshot() -> StoreSnapshot {
@@ -140,11 +166,11 @@ final class ObservedStore: EventStore {
     return snapshot
   }
   func accounts() -> [String] { inner.accounts() }
-  func rotateKey() -> StoreBlock? { obstacle ?? inner.rotateKey() }
-  func purge() -> StoreBlock? { obstacle ?? inner.purge() }
-  func maintain() -> Bool { obstacle == nil && inner.maintain() }
+  func rotateKey() -> StoreBlock? { obstacle(to: .write) ?? inner.rotateKey() }
+  func purge() -> StoreBlock? { obstacle(to: .delete) ?? inner.purge() }
+  func maintain() -> Bool { obstacle(to: .sync) == nil && inner.maintain() }
   func sync() -> StoreBlock? {
-    let block = obstacle ?? inner.sync()
+    let block = obstacle(to: .sync) ?? inner.sync()
     synced(block)
     return block
   }

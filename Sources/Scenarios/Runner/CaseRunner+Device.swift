@@ -32,11 +32,13 @@ extension CaseRunner {
     let mailbox = self.mailbox
     let board = rig.board
     if settings.lane == .virtual {
+      let triggers = self.triggers
       return VirtualLink(
         incarnation: incarnation, mailbox: mailbox,
         network: VirtualTransport(
           handler: rig.handler, nextConnection: { rig.nextConnection() },
-          network: { rig.engine.listenerState }, onHang: { board.hangs($0) }))
+          network: { rig.engine.listenerState }, onHang: { board.hangs($0) }),
+        onStorage: { triggers.storage($0.rawValue) })
     }
     let process = try DeviceProcess(
       executable: settings.executable, logFile: settings.folder + "/device.log",

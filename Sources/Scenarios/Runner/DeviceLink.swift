@@ -42,12 +42,16 @@ final class VirtualLink: DeviceLink, @unchecked Sendable {
   private var after: Int64 = 0
   private var isDead = false
 
-  init(incarnation: Int, mailbox: Mailbox, network: VirtualTransport) {
+  init(
+    incarnation: Int, mailbox: Mailbox, network: VirtualTransport,
+    onStorage: @escaping @Sendable (StorageOperation) -> Void
+  ) {
     self.incarnation = incarnation
     self.mailbox = mailbox
     self.network = network
     let say: @Sendable (JSONObject) -> Void = { [weak self] in self?.say($0) }
-    host = DeviceHost(executor: executor, transport: network, say: say, wake: {})
+    host = DeviceHost(
+      executor: executor, transport: network, say: say, wake: {}, onStorage: onStorage)
   }
 
   private func say(_ message: JSONObject) {
@@ -79,6 +83,7 @@ final class VirtualLink: DeviceLink, @unchecked Sendable {
   func kill() {
     guard !isDead else { return }
     isDead = true
+    host?.freeze()
     network.cutOff()
     mailbox.put(.device(incarnation: incarnation, .ended(tornBytes: 0)))
   }

@@ -54,6 +54,22 @@ final class TriggerBoard: Sendable {
     }
   }
 
+  /// The device is about to do this; only devices in the runner's process say so.
+  func storage(_ operation: String) {
+    let counts = state.withLock { state -> [String: Int64]? in
+      guard !state.entries.isEmpty else { return nil }
+      for name in [operation, "any"] { state.storageCounts[name, default: 0] += 1 }
+      return state.storageCounts
+    }
+    guard let counts else { return }
+    fire {
+      guard case .storage(let wanted, let nth) = $0, wanted == operation || wanted == "any" else {
+        return false
+      }
+      return counts[wanted] == nth
+    }
+  }
+
   private func fire(_ matches: (Trigger) -> Bool) {
     let (fired, link) = state.withLock { state -> ([Entry], (any DeviceLink)?) in
       let fired = state.entries.filter { matches($0.trigger) }

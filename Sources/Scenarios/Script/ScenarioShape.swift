@@ -16,7 +16,7 @@ package enum ScenarioShape {
     "accept", "requestHead", "requestBody", "committed", "responseHead", "responseBody",
     "responseEnd",
   ]
-  package static let storageOperations = ["write", "sync", "truncate", "delete", "any"]
+  package static let storageOperations = ["write", "sync", "delete", "any"]
 
   package static let root = ObjectShape(
     "a scenario",
@@ -130,7 +130,7 @@ package enum ScenarioShape {
       FieldShape("phase", .choice(phases), byDefault: "requestBody", "…reached this phase."),
       FieldShape(
         "recorded", .integer(1...maxCount), "So many events got a receipt, over all incarnations."),
-      FieldShape("storage", .choice(storageOperations), "The SDK's storage did this operation…"),
+      FieldShape("storage", .choice(storageOperations), "The SDK's storage is about to do this…"),
       FieldShape("nth", .integer(1...10_000_000), byDefault: "1", "…for the n-th time."),
     ])
 

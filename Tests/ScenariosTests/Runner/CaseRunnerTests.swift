@@ -44,6 +44,43 @@ final class CaseRunnerTests: XCTestCase {
     XCTAssertGreaterThan(first.entries.count, 50)
   }
 
+  func testStorageTriggers_whenTheirOperationComes_killBeforeIt() throws {
+    for operation in ["write", "sync", "delete", "any"] {
+      let when =
+        #"{"when":{"storage":"\#(operation)","nth":2},"kill":"SIGKILL","restartAfter":"30s"},"#
+      let (outcome, checks) = try Fixture.run(script(when), lane: .virtual, in: self)
+      XCTAssertNil(outcome.failure, operation)
+      XCTAssertEqual(Fixture.failed(checks), [], operation)
+      let events = outcome.history.entries.map(\.event)
+      XCTAssert(events.contains(.triggerFired(step: 1)), operation)
+      XCTAssert(events.contains(.died(incarnation: 1, how: "SIGKILL")), operation)
+      XCTAssert(events.contains(.started(incarnation: 2)), operation)
+    }
+  }
+
+  func testStorageTrigger_whenItKillsAtTheWriteOfAnEvent_leavesTheEventUnwritten() throws {
+    // Which write is the first event's: the one after those of an empty start.
+    var kept: [Int64] = []
+    for nth in 1...12 {
+      let text = """
+        {"name":"t","about":"a","lanes":["virtual"],"timeline":[
+          {"at":"0s","network":"offline"},
+          {"when":{"storage":"write","nth":\(nth)},"kill":"SIGKILL","restartAfter":"1s"},
+          {"at":"10s","record":{"as":"a","count":3,"every":"10s"}},
+          {"at":"5m","network":"wifi"}],"expect":[{"lost":0},{"ledgerBalances":true}]}
+        """
+      let (outcome, checks) = try Fixture.run(text, lane: .virtual, in: self)
+      XCTAssertNil(outcome.failure, "\(nth)")
+      XCTAssertEqual(Fixture.failed(checks), [], "\(nth)")
+      let stories = LifeStories(outcome.history).all.filter { $0.serial != nil }
+      let promised = stories.filter { $0.receipt != nil }
+      XCTAssert(promised.allSatisfy { $0.stored == 1 }, "\(nth)")
+      kept.append(Int64(promised.count))
+    }
+    // Some of the writes were those of events: there the event of that moment has no receipt.
+    XCTAssert(kept.contains { $0 < 3 }, "\(kept)")
+  }
+
   /// The first batch is delivered; the second meets a fault, and for that the script has time.
   private func planted(_ fault: String, _ middle: String) -> String {
     """
