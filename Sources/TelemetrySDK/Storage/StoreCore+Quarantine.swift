@@ -75,6 +75,10 @@ extension StoreCore {
 
   private func quarantine(group rows: [RowHead], bytes: Int, reason: QuarantineReason) throws {
     var evicted: Int64 = 0
+    // Making room must not evict the very rows that are moved: they would count twice.
+    let held = Set(rows.map(\.sequence)).subtracting(inFlight)
+    inFlight.formUnion(held)
+    defer { inFlight.subtract(held) }
     try makingRoom(forBytes: bytes) {
       evicted = 0
       try transaction {

@@ -42,6 +42,27 @@ final class CapTests: StoreTestCase {
     store.close()
   }
 
+  func testQuarantine_whenAtTheCap_doesNotEvictTheRowsThatMove() {
+    let store = openStore { $0.maxBytesOnDisk = self.capBytes }
+    for number in 0..<900 { _ = store.append(.make(number, bytes: 900)) }
+    for _ in 0..<10 {
+      let rows = Array(store.allEvents().map(\.row).prefix(40))
+      let before = store.snapshot().ledger
+      // Nothing marks them as in flight: so it is where a seal turns out to be broken.
+      if store.quarantine(rows, reason: .refused(status: 422, detail: "no")) == nil {
+        let gone = store.snapshot().ledger.dropped["quarantineFull"] ?? 0
+        XCTAssertEqual(
+          store.snapshot().ledger.quarantined + gone,
+          before.quarantined + (before.dropped["quarantineFull"] ?? 0) + Int64(rows.count))
+      }
+      XCTAssertTrue(store.snapshot().ledger.balances, "\(store.snapshot().ledger)")
+      for number in 0..<30 { _ = store.append(.make(number, bytes: 900)) }
+    }
+    XCTAssertGreaterThan(store.snapshot().ledger.dropped["queueFull"] ?? 0, 0)
+    XCTAssertGreaterThan(store.snapshot().ledger.quarantined, 0)
+    store.close()
+  }
+
   func testAppend_whenManyPagesAreFree_dropsNothing() {
     let store = openStore { $0.maxBytesOnDisk = self.capBytes }
     for round in 0..<6 {
