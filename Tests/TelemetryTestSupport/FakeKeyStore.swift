@@ -10,6 +10,8 @@ package final class FakeKeyStore: KeyStore {
     /// Answers to coming calls of any kind, used up one by one before the truth is told.
     package var nextErrors: [KeyStoreError] = []
     package var isProtectedDataAvailable = true
+    /// Saves and loads, but destroys nothing.
+    package var failsDestroy = false
     /// Every id that was ever saved, and destroyed.
     package var saved: [UInt64] = []
     package var destroyed: [UInt64] = []
@@ -55,6 +57,7 @@ package final class FakeKeyStore: KeyStore {
 
   package func destroy(_ id: UInt64) throws {
     try answer { state in
+      if state.failsDestroy { throw KeyStoreError.unavailable(status: 5) }
       state.keys[id] = nil
       state.destroyed.append(id)
     }

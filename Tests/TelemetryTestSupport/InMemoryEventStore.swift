@@ -270,7 +270,7 @@ package final class InMemoryEventStore: EventStore {
       count(number, .purged, &state)
       state.rows = []
       state.quarantine = []
-      state.notes = [:]
+      state.notes = state.notes.filter { $0.key == GateRecord.noteKey }
       state.inFlight = []
       return number
     }

@@ -113,7 +113,7 @@ extension DeliveryEngine {
     pendingEvents = 0
     pendingBytes = 0
     pendingSince = nil
-    // The store's notes went too.
+    // The store keeps the gate through a purge where it can; it is written again in any case.
     persisted = GateRecord()
     resumeWaiters(.cancelled) { _ in true }
   }

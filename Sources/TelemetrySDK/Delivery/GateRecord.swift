@@ -2,7 +2,7 @@ import JSONText
 
 /// What delivery must remember beyond a kill: so that a restart is no way around a pause.
 package struct GateRecord: Sendable, Equatable {
-  static let noteKey = "gate"
+  package static let noteKey = "gate"
 
   /// A pause as it was granted.
   package struct Pause: Sendable, Equatable {

@@ -234,7 +234,8 @@ package protocol EventStore: AnyObject, Sendable {
 
   /// New rows use a new key from now on. Old keys live until no row uses them.
   func rotateKey() -> StoreBlock?
-  /// Durable intent, keys first, then rows and notes; `open` finishes it after a kill.
+  /// Durable intent, keys first, then rows and notes; `open` finishes it after a kill. The note
+  /// of delivery's gate stays: a purge is no way around a pause that the server asked for.
   func purge() -> StoreBlock?
 
   /// Background housekeeping: syncs the WAL, checkpoints, restarts it at its budget, shrinks the

@@ -70,10 +70,8 @@ extension SQLiteEventStore {
   /// A new live key: durable in the key store before the database names it.
   func makeKey() throws -> StoreBlock? {
     guard let key = SystemRandom.shared.bytes(AESGCM.keyBytes), let cipher = AESGCM(key: key),
-      let random = SystemRandom.shared.bytes(8)
+      let random = SystemRandom.shared.bytes(8), let id = SQLiteEventStore.keyID(of: random)
     else { return .keyUnavailable }
-    let id = random.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    guard id != 0 else { return .keyUnavailable }
     // The secret and the notes are sealed with keys that may not be loaded yet.
     loadKeysInUse()
     try keyStore.save(id, key: key)
@@ -185,10 +183,14 @@ extension SQLiteEventStore {
   // MARK: - Purge
 
   package func purge() -> StoreBlock? {
-    do {
-      try files.writeDurably(paths.purgeIntent, [])
-    } catch {
-      return .ioError
+    // One that was interrupted has its intent, and with it what to keep.
+    if files.status(paths.purgeIntent) == nil {
+      do {
+        let kept = try setGateApart()
+        try files.writeDurably(paths.purgeIntent, kept.map(SQLiteEventStore.bytes(of:)) ?? [])
+      } catch {
+        return .ioError
+      }
     }
     if let block = finishPurge() { return block }
     return establishKeys()
@@ -196,13 +198,16 @@ extension SQLiteEventStore {
 
   /// Keys first, then rows and notes, then the intent. Each step may be done already.
   func finishPurge() -> StoreBlock? {
+    // try? because an intent that cannot be read keeps nothing: the purge goes first.
+    let kept = (try? files.read(paths.purgeIntent)).flatMap(SQLiteEventStore.keyID(of:))
     _ = onCore { $0.keys.forgetCiphers() }
     do {
-      for id in try keyStore.keyIDs() { try keyStore.destroy(id) }
+      for id in try keyStore.keyIDs() where id != kept { try keyStore.destroy(id) }
     } catch {
       return .keyUnavailable
     }
-    if case .failure(let blocked) = writing({ try $0.purgeRows() }) { return blocked.reason }
+    let result = writing { try $0.purgeRows(keepingGateOf: kept) }
+    if case .failure(let blocked) = result { return blocked.reason }
     do {
       if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
       if let block = syncFully() { return block }
@@ -212,5 +217,36 @@ extension SQLiteEventStore {
       return .ioError
     }
     return nil
+  }
+
+  /// Seals the gate with a key that no row ever had, so that it outlives the others: what the
+  /// server asked for is not the user's data, and a purge is no way around it.
+  ///
+  /// - Returns: the key; nil where there is no gate, or it cannot be saved just now.
+  private func setGateApart() throws -> UInt64? {
+    guard case .success(let gate?) = onCore({ try $0.note(GateRecord.noteKey) }),
+      let key = SystemRandom.shared.bytes(AESGCM.keyBytes), let cipher = AESGCM(key: key),
+      let random = SystemRandom.shared.bytes(8), let id = SQLiteEventStore.keyID(of: random)
+    else { return nil }
+    do {
+      try keyStore.save(id, key: key)
+    } catch {
+      return nil  // Without it the gate goes with the rest; the purge does not wait.
+    }
+    let result = writing { core in
+      try core.transaction { try core.writeNote(GateRecord.noteKey, gate, with: (id, cipher)) }
+    }
+    guard case .success = result, syncFully() == nil else { return nil }
+    return id
+  }
+
+  private static func bytes(of id: UInt64) -> [UInt8] {
+    (0..<8).reversed().map { UInt8(truncatingIfNeeded: id >> UInt64($0 * 8)) }
+  }
+
+  private static func keyID(of bytes: [UInt8]) -> UInt64? {
+    guard bytes.count == 8 else { return nil }
+    let id = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return id == 0 ? nil : id
   }
 }

@@ -120,14 +120,19 @@ extension StoreCore {
   }
 
   /// Deletes everything that was sealed, in one transaction: whole tables go without touching
-  /// their pages.
-  func purgeRows() throws {
+  /// their pages. The gate stays where it is sealed with the key that was kept for it.
+  func purgeRows(keepingGateOf kept: UInt64?) throws {
     try transaction {
       let gone = counts.queued + counts.quarantined
-      try connection.execute("DELETE FROM events; DELETE FROM quarantine; DELETE FROM notes;")
+      let gateKey = try keyOfNote(GateRecord.noteKey)
+      let isGateKept = kept != nil && gateKey == kept
+      let others = isGateKept ? " WHERE name<>'\(GateRecord.noteKey)'" : ""
+      try connection.execute(
+        "DELETE FROM events; DELETE FROM quarantine; DELETE FROM notes\(others);")
       try connection.execute("UPDATE meta SET current_key=NULL")
       counts.dropped[.purged, default: 0] += gone
       counts.forgetRows()
+      if isGateKept, let kept { counts.addNote(key: kept) }
       try saveCounts()
     }
     keys.removeAll()

@@ -20,15 +20,17 @@ extension StoreCore {
     }
   }
 
-  /// Within a transaction.
-  func writeNote(_ name: String, _ value: [UInt8]?) throws {
+  /// Within a transaction; sealed with the live key unless another is given.
+  func writeNote(
+    _ name: String, _ value: [UInt8]?, with key: (id: UInt64, cipher: AESGCM)? = nil
+  ) throws {
     if let old = try keyOfNote(name) {
       statements.noteDelete.bind(1, name)
       try statements.noteDelete.run()
       counts.removeNote(key: old)
     }
     guard let value else { return }
-    guard let (id, cipher) = keys.live else { throw StoreCore.noRandomness }
+    guard let (id, cipher) = key ?? keys.live else { throw StoreCore.noRandomness }
     var bytes: [UInt8] = []
     guard
       RecordSealer.seal(
@@ -42,7 +44,7 @@ extension StoreCore {
     counts.addNote(key: id)
   }
 
-  private func keyOfNote(_ name: String) throws -> UInt64? {
+  func keyOfNote(_ name: String) throws -> UInt64? {
     statements.noteRead.bind(1, name)
     defer { statements.noteRead.reset() }
     return try statements.noteRead.step() ? statements.noteRead.unsigned(0) : nil

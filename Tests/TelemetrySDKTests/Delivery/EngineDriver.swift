@@ -147,10 +147,7 @@ struct EngineDriver {
   }
 
   private mutating func purge() {
-    world.rows = []
-    world.note = nil
-    world.settling = []
-    world.input(.purged)
+    world.purge()
   }
 
   private mutating func end() {

@@ -170,11 +170,7 @@ final class EngineMatrixTests: XCTestCase {
     case .flush: world.flush(timeoutMs: 60_000)
     case .task: world.grantTask(seconds: 30)
     case .taskExpiring: world.input(.taskExpiring(id: 99))
-    case .purged:
-      world.rows = []
-      world.note = nil
-      world.settling = []
-      world.input(.purged)
+    case .purged: world.purge()
     case .shutDown:
       world.isShutDown = true
       world.input(.shutDown)

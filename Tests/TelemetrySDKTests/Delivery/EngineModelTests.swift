@@ -11,7 +11,7 @@ final class EngineModelTests: XCTestCase {
   func testEngine_whenDrivenAtRandom_keepsTheLaws() {
     let first = SplitMix.seed("ENGINE_SEED")
     let steps =
-      ProcessInfo.processInfo.environment["ENGINE_STEPS"].flatMap { Int($0) } ?? 20_000
+      ProcessInfo.processInfo.environment["ENGINE_STEPS"].flatMap { Int($0) } ?? 40_000
     let shown = ProcessInfo.processInfo.environment["ENGINE_TRACE"].flatMap { Int($0) } ?? 25
     let stepsOfALife = 500
     var (sent, delivered, quarantined) = (0, 0, 0)
@@ -34,6 +34,43 @@ final class EngineModelTests: XCTestCase {
     print("\(steps) steps: \(delivered) events delivered, \(quarantined) quarantined")
     XCTAssertGreaterThan(sent, 0)
     XCTAssertGreaterThan(delivered, steps / 10)
-    XCTAssertGreaterThan(quarantined, steps / 100)
+    XCTAssertGreaterThan(quarantined, steps / 1_000)
+  }
+
+  /// The smallest life that got around a pause: purged while closed for suspension, then killed.
+  func testGate_whenPurgedInSuspensionAndKilled_holds() {
+    var world = EngineWorld(seed: 1) { $0.directoryIsShared = true }
+    world.open()
+    world.record(1, account: "", bytes: 100)
+    world.input(.foreground)
+    for _ in 0..<10 where world.sending == nil {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    XCTAssertNotNil(world.sending)
+    world.answer(status: 429, retryAfter: "4000")
+    XCTAssertNotNil(world.engine.serverGate)
+    world.input(.background)
+    if let generation = world.assertion { world.input(.assertionExpiring(generation: generation)) }
+    XCTAssertTrue(world.engine.isSuspended)
+    world.purge()
+    world.kill(reboot: false)
+    world.open()
+    world.record(1, account: "", bytes: 100)
+    world.input(.foreground)
+    world.flush(timeoutMs: 600_000)
+    for _ in 0..<10 {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    XCTAssertNil(world.sending)
+    XCTAssertEqual(world.laws.broken, [])
+    // Not later: a provider that is left without an answer gives up.
+    world.advance(ms: 4_000_001)
+    for _ in 0..<10 {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    XCTAssertNotNil(world.sending)
   }
 }

@@ -30,6 +30,13 @@ extension EngineWorld {
     input(.requeued(events: 1))
   }
 
+  /// The store's gate outlives a purge.
+  mutating func purge() {
+    rows = []
+    settling = []
+    input(.purged)
+  }
+
   mutating func prepareNext(blocked: Bool = false) {
     guard !preparing.isEmpty else { return }
     let asked = preparing.removeFirst()

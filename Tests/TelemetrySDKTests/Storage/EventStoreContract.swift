@@ -23,7 +23,7 @@ struct EventStoreContract {
       ("the quarantine can be cleared", clearsQuarantine),
       ("one account's rows can be dropped", dropsAccount),
       ("notes are kept, replaced and removed", keepsNotes),
-      ("a purge leaves nothing and recording goes on", purges),
+      ("a purge leaves only the gate and recording goes on", purges),
       ("rotating the key loses nothing", rotates),
       ("a suspended store blocks and comes back", suspends),
       ("a batch of appends answers for each", appendsBatch),
@@ -209,11 +209,13 @@ struct EventStoreContract {
   private static func purges(_ store: any EventStore) {
     append((0..<5).map { NewEvent.make($0) }, to: store)
     XCTAssertNil(store.setNote("session", [9]))
+    XCTAssertNil(store.setNote("gate", [7]))
     XCTAssertNil(store.quarantine([store.allEvents()[0].row], reason: .tooLarge))
     XCTAssertNil(store.purge())
     XCTAssertEqual(store.allEvents().count, 0)
     XCTAssertEqual(store.quarantinedEvents(limit: 9).count, 0)
     XCTAssertNil(store.note("session"))
+    XCTAssertEqual(store.note("gate"), [7])
     XCTAssertEqual(store.snapshot().ledger.dropped, ["purged": 5])
     append([.make()], to: store)
     XCTAssertEqual(store.allEvents().count, 1)
