@@ -10,35 +10,52 @@ enum CrashLab {
     var options = Options(arguments)
     switch options.command {
     case "child": return KillRun.child(options)
-    case "kill": return report([KillRun.run(options)])
-    case "power": return report(PowerRun.runAll(options))
-    case "crash": return report([KillRun.run(options)] + PowerRun.runAll(options))
-    case "property": return report([PropertyRun.run(options)])
+    case "work": return work(options)
+    case "kill", "power", "property": return report([options.command], options)
+    case "crash": return report(["kill", "power"], options)
     case "all":
       options.runs = options.runs ?? 2_000
-      return report(
-        [KillRun.run(options)] + PowerRun.runAll(options) + [PropertyRun.run(options)])
+      return report(["kill", "power", "property"], options)
     default:
       print(
-        "usage: crashlab crash|kill|power|property|all [--runs N] [--seed N] [--events N] [--keep]")
+        """
+        usage: crashlab crash|kill|power|property|all [--runs N] [--seed N] [--events N]
+          [--images N] [--jobs N] [--keep]
+        """)
       return 2
     }
   }
 
-  private static func report(_ findings: [Findings]) -> Int32 {
-    for finding in findings {
-      print("\(finding.title): \(finding.cases) cases, \(finding.violations.count) violations")
-      for violation in finding.violations.prefix(20) { print("  " + violation) }
+  /// One process's share.
+  private static func work(_ options: Options) -> Int32 {
+    switch options.kind {
+    case "kill": Workers.tell(KillRun.run(options))
+    case "power": for findings in PowerRun.runAll(options) { Workers.tell(findings) }
+    case "property": Workers.tell(PropertyRun.run(options))
+    default: return 2
     }
-    return findings.allSatisfy(\.violations.isEmpty) ? 0 : 1
+    Workplace.remove(Workplace.root)
+    return 0
   }
-}
 
-/// What one sort of trial found.
-struct Findings {
-  var title: String
-  var cases = 0
-  var violations: [String] = []
+  private static func report(_ kinds: [String], _ options: Options) -> Int32 {
+    var isClean = true
+    for kind in kinds {
+      let started = DispatchTime.now().uptimeNanoseconds
+      for finding in Workers.run(kind, options) {
+        let counts = finding.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        let facts = ["\(finding.cases) cases"] + counts
+        print(
+          "\(finding.title): \(facts.joined(separator: ", ")); "
+            + "\(finding.violations.count) violations")
+        for violation in finding.violations.prefix(20) { print("  " + violation) }
+        isClean = isClean && finding.violations.isEmpty
+      }
+      let seconds = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
+      print("\(kind): \(Int(seconds.rounded())) s, seed \(options.seed)")
+    }
+    return isClean ? 0 : 1
+  }
 }
 
 /// The command line.
@@ -50,6 +67,15 @@ struct Options {
   var directory = ""
   var killAt = 0
   var keeps = false
+  /// Crash images per mode at most, taken evenly; 0 for all.
+  var images = 0
+  var jobs = ProcessInfo.processInfo.activeProcessorCount
+  /// A worker's share: every `parts`-th trial from `part` on.
+  var kind = ""
+  var part = 0
+  var parts = 1
+
+  func isMine(_ trial: Int) -> Bool { trial % max(1, parts) == part }
 
   init(_ arguments: [String]) {
     var rest = arguments[...]
@@ -62,6 +88,11 @@ struct Options {
       case "--directory": directory = rest.popFirst() ?? ""
       case "--kill-at": killAt = rest.popFirst().flatMap { Int($0) } ?? 0
       case "--keep": keeps = true
+      case "--images": images = rest.popFirst().flatMap { Int($0) } ?? 0
+      case "--jobs": jobs = rest.popFirst().flatMap { Int($0) } ?? jobs
+      case "--kind": kind = rest.popFirst() ?? ""
+      case "--part": part = rest.popFirst().flatMap { Int($0) } ?? 0
+      case "--parts": parts = rest.popFirst().flatMap { Int($0) } ?? 1
       default: command = ""
       }
     }

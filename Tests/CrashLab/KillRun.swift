@@ -8,7 +8,8 @@ enum KillRun {
   static func run(_ options: Options) -> Findings {
     var findings = Findings(title: "kill at every operation of \(options.events) events")
     let total = measure(options)
-    for operation in 1...max(1, total) {
+    for operation in 1...max(1, total) where options.isMine(operation) {
+      Workers.begin("operation \(operation)")
       let directory = Workplace.make("kill-\(operation)")
       let output = spawn(options, directory: directory, killAt: operation)
       let facts = output.split(separator: "\n").compactMap { Wire.fact(String($0)) }
@@ -18,7 +19,6 @@ enum KillRun {
       }
       if !options.keeps { Workplace.remove(directory) }
     }
-    Workplace.remove(Workplace.root)
     return findings
   }
 
@@ -48,29 +48,10 @@ enum KillRun {
 
   /// Starts the child and reads what it told before its death.
   private static func spawn(_ options: Options, directory: String, killAt: Int) -> String {
-    let arguments = [
-      CommandLine.arguments[0], "child", "--directory", directory, "--kill-at", "\(killAt)",
+    Child.run([
+      "child", "--directory", directory, "--kill-at", "\(killAt)",
       "--events", "\(options.events)", "--seed", "\(options.seed)",
-    ]
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { return "" }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    posix_spawn_file_actions_addclose(&actions, ends[0])
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
-    var child: pid_t = 0
-    let status = posix_spawn(&child, arguments[0], &actions, nil, &words, &environment)
-    close(ends[1])
-    defer { close(ends[0]) }
-    guard status == 0 else { return "" }
-    // The pipe ends with the child; only then is it reaped.
-    let output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: false).readDataToEndOfFile()
-    waitpid(child, nil, 0)
-    return String(decoding: output, as: UTF8.self)
+    ]).output
   }
 
   /// Nil where the survivors are as they must be.

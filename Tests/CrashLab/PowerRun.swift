@@ -20,33 +20,48 @@ enum PowerRun {
     Mode(title: "power loss, fsync unordered", durability: .powerLoss, onlyFullSyncsCount: true),
   ]
 
-  static func runAll(_ options: Options) -> [Findings] {
-    let findings = modes.map { run($0, options) }
-    Workplace.remove(Workplace.root)
-    return findings
-  }
+  static func runAll(_ options: Options) -> [Findings] { modes.map { run($0, options) } }
 
   private static func run(_ mode: Mode, _ options: Options) -> Findings {
     var findings = Findings(title: "crash images, durability \(mode.title)")
     let history = record(mode, options)
+    if options.events >= 200, history.logRestarts < 3 {
+      findings.violations.append("the log was restarted \(history.logRestarts) times only")
+    }
+    if options.part == 0 {
+      findings.counts["operations"] = history.operations
+      findings.counts["log restarts"] = history.logRestarts
+    }
+    let stride = stride(mode, history, options)
     let disk = CrashDisk(onlyFullSyncsCount: mode.onlyFullSyncsCount)
-    let started = DispatchTime.now().uptimeNanoseconds
-    let recorded = history.operations
-    for index in 0...recorded {
+    var number = 0
+    for index in 0...history.operations {
       if index > 0 { disk.apply(shim_recorded_at(index - 1).pointee) }
       for (name, choice, isKill) in choices(disk, options.seed &+ UInt64(index)) {
-        let image = disk.image(choice)
+        number += 1
+        guard number % stride == 0, options.isMine(number / stride) else { continue }
+        Workers.begin("\(mode.title), after operation \(index), \(name)")
         findings.cases += 1
-        if let problem = judge(image, index, isKill, history, mode, options) {
+        if let problem = judge(disk.image(choice), index, isKill, history, mode, options) {
           findings.violations.append("after operation \(index), \(name): \(problem)")
         }
       }
     }
-    let seconds = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-    let rate = Int(Double(findings.cases) / seconds)
-    findings.title += " (\(recorded) operations, \(rate) images/s, seed \(options.seed))"
+    if options.part == 0 { findings.counts["images in all"] = number }
     shim_reset()
     return findings
+  }
+
+  /// Every how manieth image is judged.
+  private static func stride(_ mode: Mode, _ history: History, _ options: Options) -> Int {
+    guard options.images > 0 else { return 1 }
+    let disk = CrashDisk(onlyFullSyncsCount: mode.onlyFullSyncsCount)
+    var number = 0
+    for index in 0...history.operations {
+      if index > 0 { disk.apply(shim_recorded_at(index - 1).pointee) }
+      number += disk.hasPending ? 7 : 1
+    }
+    return max(1, (number + options.images - 1) / options.images)
   }
 
   private static func choices(
@@ -77,6 +92,8 @@ enum PowerRun {
     /// Operation and number of states that a sync covered.
     var syncs: [(operation: Int, state: Int)] = []
     var operations = 0
+    /// How often the write-ahead log began anew.
+    var logRestarts = 0
     var tokens: [UInt64] = []
 
     func token(_ number: Int, quarantined: Bool) -> UInt64 {
@@ -122,6 +139,12 @@ enum PowerRun {
     }
     shim_record(0)
     history.operations = Int(shim_recorded())
+    let starts = (0..<history.operations).filter { index in
+      let operation = shim_recorded_at(index).pointee
+      return Int(operation.kind) == Int(SHIM_WRITE) && operation.offset == 0
+        && String(cString: shim_path(operation.file)).hasSuffix("-wal")
+    }
+    history.logRestarts = max(0, starts.count - 1)
     Workplace.remove(directory)
     return history
   }

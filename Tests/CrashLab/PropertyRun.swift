@@ -13,8 +13,9 @@ enum PropertyRun {
     var findings = Findings(
       title: "property, seeds \(options.seed)...\(options.seed + UInt64(runs) - 1)")
     var deaths = 0
-    for run in 0..<runs {
+    for run in 0..<runs where options.isMine(run) {
       let seed = options.seed + UInt64(run)
+      Workers.begin("seed \(seed)")
       let trial = PropertyTrial(seed: seed, directory: Workplace.make("property"))
       if let problem = trial.run() {
         findings.violations.append("seed \(seed): \(problem)")
@@ -23,8 +24,7 @@ enum PropertyRun {
       findings.cases += 1
       if !options.keeps { Workplace.remove(Workplace.root + "/property") }
     }
-    findings.title += " (\(deaths) deaths)"
-    Workplace.remove(Workplace.root)
+    findings.counts["deaths"] = deaths
     return findings
   }
 }
@@ -47,6 +47,9 @@ final class PropertyTrial {
   private enum Fate { case unsure, owed, leaving, gone }
   private var fates: [EventID: (fate: Fate, atMs: Int64)] = [:]
   private var acknowledged: Int64 = 0
+  /// What the gate's note may be.
+  private var gates: [[UInt8]?] = [nil]
+  private var isTroubled = false
   private static let monthMs: Int64 = 30 * 86_400_000
 
   init(seed: UInt64, directory: String) {
@@ -88,6 +91,7 @@ final class PropertyTrial {
     deaths += 1
     store.close()
     shim_plan(0, 0, Int32(SHIM_GO_ON))
+    isTroubled = false
     shim_tear(0)
     reopen()
   }
@@ -106,6 +110,7 @@ final class PropertyTrial {
   }
 
   private func planTrouble() {
+    isTroubled = true
     let now = Int(shim_operations())
     let from = now + 1 + generator.below(60)
     switch generator.below(6) {
@@ -132,13 +137,19 @@ final class PropertyTrial {
     case 28...30: _ = store.maintain()
     case 31: _ = store.sync()
     case 32: suspendAndResume()
-    case 33: _ = store.setNote("gate", [UInt8(generator.below(256))])
+    case 33: setGate()
     case 34: jump()
     case 35: confirm()
     case 36: if generator.below(6) == 0 { purge() }
     case 37: if generator.below(3) == 0 { dropAccount() }
     default: planTrouble()
     }
+  }
+
+  private func setGate() {
+    let value = UInt8(generator.below(256))
+    // A write that failed may yet have come through.
+    if store.setNote("gate", [value]) == nil { gates = [[value]] } else { gates.append([value]) }
   }
 
   private func makeEvent() -> NewEvent {
@@ -216,6 +227,8 @@ final class PropertyTrial {
 
   private func purge() {
     for id in fates.keys where fates[id]?.fate == .owed { fates[id]?.fate = .leaving }
+    // The gate goes with the rest where its own key cannot be saved.
+    if isTroubled { gates.append(nil) }
     _ = store.purge()
   }
 
@@ -278,6 +291,7 @@ final class PropertyTrial {
     if ledger.quarantined != Int64(held.count) { return "\(held.count) held, ledger \(ledger)" }
     if (ledger.dropped["corruptFile"] ?? 0) != 0 { return "corruption: \(ledger)" }
     if ledger.recorded < acknowledged { return "\(acknowledged) acknowledged, \(ledger)" }
+    if !gates.contains(store.note("gate")) { return "the gate is lost: \(gates)" }
     if held.contains(where: { $0.reason == .unreadable }) { return "an unreadable row" }
     for id in present where fates[id] == nil { return "a ghost \(id)" }
     for id in present where fates[id]?.fate == .gone { return "\(id) came back" }
