@@ -54,7 +54,7 @@ final class PathTests: XCTestCase {
       world.server.script { _ in .failure(code: -1009) }
       world.telemetry.setLowPower(lowPower)
       world.telemetry.setNetwork(NetworkPath(satisfied: false))
-      for _ in 0..<96 {
+      for _ in 0..<24 {
         world.record(10)
         world.advance(ms: 300_000)
       }
