@@ -127,6 +127,8 @@ final class DeviceHost: DeviceCommandHandler {
       }
       return DeviceHost.message(receipt)
     }
+    // An app that asks for the stronger promise waits for the medium, as `recordDurably` does.
+    if running.setup.settings.powerLossDurability { running.store.whenSynced { _ in } }
     return ["receipts": .array(receipts)]
   }
 
