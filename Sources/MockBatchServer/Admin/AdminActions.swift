@@ -74,9 +74,9 @@ extension AdminEndpoints {
   }
 
   static func listRequests(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
-    let offset = try call.integer("offset", default: 0, in: 0...Int(Int32.max))
-    let limit = try call.integer("limit", default: 100, in: 0...10_000)
-    let withBodies = call.query("bodies") != "false"
+    let offset = try call.integer("offset")
+    let limit = try call.integer("limit")
+    let withBodies = try call.choice("bodies") != "false"
     let view = JournalView(engine: handler.engine)
     let entries = handler.engine.journal.entries
     return .json([
@@ -87,8 +87,8 @@ extension AdminEndpoints {
   }
 
   static func listLedger(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
-    let offset = try call.integer("offset", default: 0, in: 0...Int(Int32.max))
-    let limit = try call.integer("limit", default: 100, in: 0...100_000)
+    let offset = try call.integer("offset")
+    let limit = try call.integer("limit")
     let view = LedgerView(engine: handler.engine)
     let entries = handler.engine.ledger.entries(offset: offset, limit: limit)
     return .json(["counts": view.counts, "events": .array(entries.map { view.json($0) })])
@@ -96,13 +96,8 @@ extension AdminEndpoints {
 
   static func wait(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
     let engine = handler.engine
-    let count = try call.integer("count", default: 1, in: 0...Int(Int32.max))
-    let timeoutNs: Int64
-    do {
-      timeoutNs = try Quantity.nanoseconds(call.query("timeout") ?? "10s")
-    } catch let error as QuantityError {
-      throw AdminProblem(400, error.description)
-    }
+    let count = try call.integer("count")
+    let timeoutNs = try call.nanoseconds("timeout")
     let journal = engine.journal
     let park = engine.watchers.wait(for: count) { journal.completeRequests }
     let due = BatchEngine.sum(engine.clock.nowNs, timeoutNs)

@@ -1,47 +1,5 @@
 import JSONText
 
-/// A request to an endpoint of the admin, its path taken apart.
-struct AdminCall {
-  let request: HTTPRequest
-  /// What stands in the place of `{…}` in the endpoint's path.
-  let parameter: String
-
-  /// The first value of a query parameter.
-  func query(_ name: String) -> String? {
-    RequestView(
-      request: request, context: RequestContext(connection: 0, indexOnConnection: 0), attempt: nil,
-      decodedBody: { nil }
-    ).queryValues(name).first
-  }
-
-  /// An integer query parameter within bounds; the default where it is absent.
-  ///
-  /// - Throws: `AdminProblem`.
-  func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws -> Int {
-    guard let text = query(name) else { return standard }
-    guard let value = Int(text), range.contains(value) else {
-      throw AdminProblem(
-        400, "\(name) is an integer from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return value
-  }
-
-  /// The body as JSON.
-  ///
-  /// - Throws: `AdminProblem`.
-  func json() throws -> JSONDocument {
-    do {
-      return try JSONDocument(
-        parsing: request.body, limits: JSONLimits(maxDepth: 64, maxBytes: AdminCall.maxBody))
-    } catch let error as JSONError {
-      throw AdminProblem(400, "the body is not JSON: \(error.reason)", position: error.position)
-    }
-  }
-
-  /// Bytes of a body.
-  static let maxBody = 4_000_000
-}
-
 /// Why the admin refuses a call.
 struct AdminProblem: Error {
   let status: Int
@@ -96,8 +54,7 @@ struct AdminEndpoint {
   /// Below `/__admin`; a last segment `{…}` stands for any.
   let path: String
   let about: String
-  /// Names of query parameters with what they mean.
-  var query: [(name: String, about: String)] = []
+  var query: [AdminParameter] = []
   /// Schema of the request body.
   var body: JSONValue?
   /// Status and meaning of the answers, besides 401 and 403.

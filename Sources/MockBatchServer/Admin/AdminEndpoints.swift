@@ -4,6 +4,16 @@ import JSONText
 enum AdminEndpoints {
   static let all: [AdminEndpoint] = server + plan + requests + ledger
 
+  /// The endpoints of a path, with what stands for `{…}`. A path that is written out goes before
+  /// one that stands for any: `requests/find` is no entry of the journal.
+  static func matching(_ path: String) -> [(AdminEndpoint, String)] {
+    let matching = all.compactMap { endpoint in
+      endpoint.parameter(of: path).map { (endpoint, $0) }
+    }
+    let written = matching.filter { $0.0.path == path }
+    return written.isEmpty ? matching : written
+  }
+
   private static let server: [AdminEndpoint] = [
     AdminEndpoint(
       method: "GET", path: "/health", about: "Whether the server works, and how it is set up.",
@@ -23,7 +33,7 @@ enum AdminEndpoints {
       perform: { _, handler in .events(EventFeed(engine: handler.engine)) }),
     AdminEndpoint(
       method: "GET", path: "/openapi.json", about: "This interface and the contract.",
-      perform: { _, handler in .json(OpenAPI.document(for: handler.engine)) }),
+      perform: { _, handler in .json(OpenAPI.document(for: handler)) }),
     AdminEndpoint(
       method: "POST", path: "/reset", about: "Resets parts of the state.",
       body: [
@@ -53,7 +63,7 @@ enum AdminEndpoints {
       perform: { _, handler in .json(handler.engine.plan.source) }),
     AdminEndpoint(
       method: "PUT", path: "/plan", about: "Puts a fault plan into force.",
-      body: ["type": "object", "required": ["version"]],
+      body: ["$ref": "#/components/schemas/plan"],
       answers: [
         (200, "In force."), (400, "Not a plan; says where."),
         (422, "A performer cannot express it; says what."),
@@ -84,9 +94,10 @@ enum AdminEndpoints {
     AdminEndpoint(
       method: "GET", path: "/requests", about: "The journal, oldest first.",
       query: [
-        ("offset", "How many to leave out."), ("limit", "How many at most (100)."),
-        ("bodies", "false: without bodies."),
-      ], answers: [(200, "The entries."), (400, "Not such numbers.")],
+        AdminParameter("offset", .integer(offsets, 0), "How many to leave out."),
+        AdminParameter("limit", .integer(0...10_000, 100), "How many at most."),
+        AdminParameter("bodies", .choice(["true", "false"]), "Whether with bodies."),
+      ], answers: [(200, "The entries."), (400, "Not such values.")],
       perform: { try listRequests($0, $1) }),
     AdminEndpoint(
       method: "GET", path: "/requests/{id}", about: "One entry of the journal.",
@@ -121,16 +132,20 @@ enum AdminEndpoints {
     AdminEndpoint(
       method: "POST", path: "/requests/near-misses",
       about: "Requests that match a pattern nearly, nearest first.",
-      query: [("limit", "How many at most (3).")], body: patternBody, answers: patternAnswers,
+      query: [AdminParameter("limit", .integer(1...100, 3), "How many at most.")],
+      body: patternBody, answers: patternAnswers,
       perform: { call, handler in
-        let limit = try call.integer("limit", default: 3, in: 1...100)
+        let limit = try call.integer("limit")
         let view = JournalView(engine: handler.engine)
         return .json(["nearMisses": view.nearMisses(try pattern(call), limit: limit)])
       }),
     AdminEndpoint(
       method: "GET", path: "/wait",
       about: "Answers once so many complete requests came since the start or the last reset.",
-      query: [("count", "How many (1)."), ("timeout", "How long at most (10s).")],
+      query: [
+        AdminParameter("count", .integer(offsets, 1), "How many."),
+        AdminParameter("timeout", .duration("10s"), "How long at most."),
+      ],
       answers: [
         (200, "They came."), (400, "Not such a number or duration."),
         (408, "They did not; tells how many came."),
@@ -138,10 +153,15 @@ enum AdminEndpoints {
       perform: { try wait($0, $1) }),
   ]
 
+  private static let offsets = 0...Int(Int32.max)
+
   private static let ledger: [AdminEndpoint] = [
     AdminEndpoint(
       method: "GET", path: "/ledger", about: "Counters and events, in the order first seen.",
-      query: [("offset", "How many events to leave out."), ("limit", "How many at most (100).")],
+      query: [
+        AdminParameter("offset", .integer(offsets, 0), "How many events to leave out."),
+        AdminParameter("limit", .integer(0...100_000, 100), "How many at most."),
+      ],
       answers: [(200, "The ledger."), (400, "Not such numbers.")],
       perform: { try listLedger($0, $1) }),
     AdminEndpoint(

@@ -47,9 +47,7 @@ package final class AdminHandler: ExchangeHandler {
         return .response(try guardian.openSession(request))
       }
       try guardian.admit(request)
-      let matching = AdminEndpoints.all.compactMap { endpoint in
-        endpoint.parameter(of: path).map { (endpoint, $0) }
-      }
+      let matching = AdminEndpoints.matching(path)
       guard !matching.isEmpty else { throw AdminProblem(404, "no endpoint has this path") }
       let method = request.method == "HEAD" ? "GET" : request.method
       guard let (endpoint, parameter) = matching.first(where: { $0.0.method == method }) else {
@@ -57,7 +55,9 @@ package final class AdminHandler: ExchangeHandler {
         problem.allow = matching.map(\.0.method).sorted()
         throw problem
       }
-      return try endpoint.perform(AdminCall(request: request, parameter: parameter), self)
+      return try endpoint.perform(
+        AdminCall(
+          request: request, endpoint: endpoint, parameter: parameter), self)
     } catch let problem as AdminProblem {
       return .response(problem.response)
     } catch let error as FaultPlanError {

@@ -2,19 +2,20 @@ import JSONText
 
 /// The OpenAPI 3.1 text of the contract and the admin, made from the tables that are routed by.
 enum OpenAPI {
-  static func document(for engine: BatchEngine) -> JSONValue {
+  static func document(for handler: AdminHandler) -> JSONValue {
+    let rules = handler.engine.current.contract.rules
+    let isOpen = handler.settings.token == nil
     var paths = JSONObject()
-    paths[BatchRoute.path] = batch(engine.current.contract.rules)
+    paths[BatchRoute.path] = batch(rules)
     for endpoint in AdminEndpoints.all {
       let path = AdminHandler.prefix + endpoint.path
       var item = paths[path]?.objectValue ?? [:]
-      item[endpoint.method.lowercased()] = operation(endpoint)
+      item[endpoint.method.lowercased()] = operation(endpoint, isOpen: isOpen)
       paths[path] = .object(item)
     }
-    paths[AdminHandler.prefix + "/session"] = ["post": session]
-    var schemas = PlanSchema.schemas(
-      of: PatternObjects.request, prefix: "#/components/schemas/")
-    for (name, schema) in contractSchemas(engine.current.contract.rules) { schemas[name] = schema }
+    paths[AdminHandler.prefix + "/session"] = ["post": session(isOpen: isOpen)]
+    var schemas = PlanSchema.schemas(of: PlanObjects.plan, prefix: "#/components/schemas/")
+    for (name, schema) in contractSchemas(rules) { schemas[name] = schema }
     return [
       "openapi": "3.1.0",
       "info": [
@@ -24,22 +25,26 @@ enum OpenAPI {
       "paths": .object(paths),
       "components": [
         "schemas": .object(schemas),
-        "securitySchemes": ["bearer": ["type": "http", "scheme": "bearer"]],
+        "securitySchemes": [
+          "bearer": ["type": "http", "scheme": "bearer"],
+          "cookie": ["type": "apiKey", "in": "cookie", "name": .string(AdminGuardian.cookie)],
+        ],
       ],
     ]
   }
 
-  private static func operation(_ endpoint: AdminEndpoint) -> JSONValue {
+  private static func operation(_ endpoint: AdminEndpoint, isOpen: Bool) -> JSONValue {
     var parameters = endpoint.query.map { parameter -> JSONValue in
       [
         "name": .string(parameter.name), "in": "query", "description": .string(parameter.about),
-        "schema": ["type": "string"],
+        "schema": parameter.schema,
       ]
     }
     if let brace = endpoint.path.firstIndex(of: "{") {
       let name = String(endpoint.path[brace...].dropFirst().dropLast())
       parameters.append([
-        "name": .string(name), "in": "path", "required": true, "schema": ["type": "string"],
+        "name": .string(name), "in": "path", "required": true,
+        "schema": ["type": "string", "minLength": 1],
       ])
     }
     var responses = JSONObject()
@@ -59,6 +64,7 @@ enum OpenAPI {
       "summary": .string(endpoint.about), "tags": ["admin"], "parameters": .array(parameters),
       "responses": .object(responses),
     ]
+    if !isOpen { operation["security"] = [["bearer": []], ["cookie": []]] }
     if let body = endpoint.body {
       operation["requestBody"] = [
         "required": true, "content": ["application/json": ["schema": body]],
@@ -67,19 +73,21 @@ enum OpenAPI {
     return .object(operation)
   }
 
-  private static let session: JSONValue = [
-    "summary": "Exchanges the admin's token for a cookie.", "tags": ["admin"],
-    "security": [["bearer": []]],
-    "responses": [
-      "204": ["description": "The cookie is set."],
-      "401": [
-        "description": "Not the token.", "content": ["application/problem+json": [:]],
+  private static func session(isOpen: Bool) -> JSONValue {
+    [
+      "summary": "Exchanges the admin's token for a cookie.", "tags": ["admin"],
+      "security": isOpen ? [] : [["bearer": []]],
+      "responses": [
+        "204": ["description": "The cookie is set, where a token is asked for."],
+        "401": [
+          "description": "Not the token.", "content": ["application/problem+json": [:]],
+        ],
+        "403": [
+          "description": "A foreign Host or Origin.", "content": ["application/problem+json": [:]],
+        ],
       ],
-      "403": [
-        "description": "A foreign Host or Origin.", "content": ["application/problem+json": [:]],
-      ],
-    ],
-  ]
+    ]
+  }
 
   private static func batch(_ rules: ContractRules) -> JSONValue {
     var responses: JSONObject = [
@@ -118,6 +126,17 @@ enum OpenAPI {
     ]
   }
 
+  /// UTC times with milliseconds, of days that the Gregorian calendar has.
+  private static let timestampPattern: String = {
+    let leapYear = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
+    let days = [
+      "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])", "(0[469]|11)-(0[1-9]|[12][0-9]|30)",
+      "02-(0[1-9]|1[0-9]|2[0-8])",
+    ].joined(separator: "|")
+    let date = "([0-9]{4}-(\(days))|\(leapYear)-02-29)"
+    return "^" + date + "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z$"
+  }()
+
   private static func contractSchemas(_ rules: ContractRules) -> JSONObject {
     let events: JSONValue = [
       "type": "array", "minItems": 1, "maxItems": .number(rules.maxEvents),
@@ -137,10 +156,7 @@ enum OpenAPI {
         "additionalProperties": false,
         "properties": [
           "id": ["type": "string", "format": "uuid"],
-          "ts": [
-            "type": "string",
-            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$",
-          ],
+          "ts": ["type": "string", "pattern": .string(timestampPattern)],
           "type": ["type": "string", "minLength": 1], "payload": ["type": "object"],
           "sessionId": ["type": "string", "minLength": 1],
         ],

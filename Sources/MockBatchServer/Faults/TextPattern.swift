@@ -8,8 +8,8 @@ struct TextPattern: Sendable {
   init(_ source: String) throws {
     self.source = source
     do {
-      // Alone first: a stray ")" would be balanced by the group.
-      _ = try NSRegularExpression(pattern: source)
+      // Alone first: a stray ")" would be balanced by the group. Foundation refuses empty ones.
+      if !source.isEmpty { _ = try NSRegularExpression(pattern: source) }
       expression = try NSRegularExpression(pattern: "\\A(?:\(source))\\z")
     } catch {
       throw QuantityError(description: "\"\(source)\" is not a regular expression")

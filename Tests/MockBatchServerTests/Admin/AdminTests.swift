@@ -86,6 +86,7 @@ final class AdminTests: XCTestCase {
     XCTAssertEqual(call(admin, "GET", "/requests/2").json.objectValue?["id"], 2)
     XCTAssertEqual(call(admin, "GET", "/requests/9").status, 404)
     XCTAssertEqual(call(admin, "GET", "/requests?limit=x").status, 400)
+    XCTAssertEqual(call(admin, "GET", "/requests?bodies=no").status, 400)
     XCTAssertEqual(call(admin, "DELETE", "/requests").status, 204)
     XCTAssertEqual(call(admin, "GET", "/requests").json.objectValue?["total"], 0)
   }
@@ -270,11 +271,45 @@ final class AdminTests: XCTestCase {
     }
   }
 
+  func testOpenAPI_whenATokenIsAskedFor_saysSo() throws {
+    let engine = try EngineDriver().engine
+    var settings = AdminHandler.Settings()
+    func security() -> JSONValue? {
+      let document = OpenAPI.document(for: AdminHandler(engine: engine, settings: settings))
+      let path = document.objectValue?["paths"]?.objectValue?["/__admin/health"]
+      return path?.objectValue?["get"]?.objectValue?["security"]
+    }
+    XCTAssertNil(security())
+    settings.token = "secret"
+    XCTAssertEqual(security(), [["bearer": []], ["cookie": []]])
+  }
+
+  func testOpenAPI_whenTimesAreDescribed_allowsDaysThatThereAre() throws {
+    let document = OpenAPI.document(for: AdminHandler(engine: try EngineDriver().engine))
+    let schemas = document.objectValue?["components"]?.objectValue?["schemas"]?.objectValue
+    let event = schemas?["event"]?.objectValue?["properties"]?.objectValue
+    let pattern = try XCTUnwrap(event?["ts"]?.objectValue?["pattern"]?.stringValue)
+    for year in ["1900", "2000", "2023", "2024"] {
+      for month in 0...13 {
+        for day in 0...32 {
+          let date = [month, day].map { ($0 < 10 ? "-0" : "-") + String($0) }.joined()
+          let text = year + date + "T23:59:59.999Z"
+          XCTAssertEqual(
+            text.range(of: pattern, options: .regularExpression) != nil,
+            Array(text.utf8).withUnsafeBufferPointer(Timestamp.isWellFormed), text)
+        }
+      }
+    }
+  }
+
   func testRoutes_whenMethodOrPathIsWrong_answer405And404() throws {
     let admin = AdminHandler(engine: try EngineDriver().engine)
     let wrong = call(admin, "POST", "/plan")
     XCTAssertEqual(wrong.status, 405)
     XCTAssertEqual(wrong.response.headers["allow"], "DELETE, GET, PUT")
+    let written = call(admin, "GET", "/requests/find")
+    XCTAssertEqual(written.status, 405)
+    XCTAssertEqual(written.response.headers["allow"], "POST")
     XCTAssertEqual(call(admin, "GET", "/nothing").status, 404)
     XCTAssertEqual(call(admin, "PUT", "/gates/").status, 404)
     XCTAssertEqual(call(admin, "HEAD", "/health").status, 200)

@@ -77,6 +77,12 @@ final class RequestPatternTests: XCTestCase {
     XCTAssertFalse(same(#"{"a":true}"#, #"{"a":1}"#))
   }
 
+  func testTextPattern_whenEmpty_matchesEmptyTextOnly() throws {
+    let pattern = try TextPattern("")
+    XCTAssertTrue(pattern.matches(""))
+    XCTAssertFalse(pattern.matches("a"))
+  }
+
   func testJSONPath_whenItIsNone_isRefused() {
     for text in ["", "a", "$.", "$[", "$[x]", "$['a", "$[?(a)]", "$[?(@.a == b)]", "$ "] {
       XCTAssertThrowsError(try JSONPath(text), text)
