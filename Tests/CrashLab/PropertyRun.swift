@@ -152,6 +152,8 @@ final class PropertyTrial {
     if store.setNote("gate", [value]) == nil { gates = [[value]] } else { gates.append([value]) }
   }
 
+  private static let padding = [UInt8](repeating: 0x78, count: 5_000)
+
   private func makeEvent() -> NewEvent {
     let isCallers = generator.below(8) == 0
     let number = generator.below(1_000_000)
@@ -159,7 +161,8 @@ final class PropertyTrial {
     let bytes = generator.below(12) == 0 ? 5_000 : 50 + generator.below(300)
     return NewEvent(
       id: id, idIsFromCaller: isCallers, account: ["", "a", "b"][generator.below(3)],
-      json: Array("{\"n\":\(number),\"p\":\"\(String(repeating: "x", count: bytes))\"}".utf8),
+      json: Array("{\"n\":\(number),\"p\":\"".utf8) + PropertyTrial.padding.prefix(bytes)
+        + Array("\"}".utf8),
       recordedAtMs: clock.wallMs())
   }
 
