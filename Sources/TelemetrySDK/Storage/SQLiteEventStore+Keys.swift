@@ -189,11 +189,21 @@ extension SQLiteEventStore {
         let kept = try setGateApart()
         try files.writeDurably(paths.purgeIntent, kept.map(SQLiteEventStore.bytes(of:)) ?? [])
       } catch {
+        withdrawPurge()
         return .ioError
       }
     }
     if let block = finishPurge() { return block }
     return establishKeys()
+  }
+
+  /// An intent that failed half-way may be there all the same, and the next start would carry it
+  /// out over events recorded since. Where it cannot be taken back nothing is recorded either:
+  /// the store closes, and opening it again finishes the purge first.
+  private func withdrawPurge() {
+    // try? because the look afterwards tells what became of it.
+    try? files.remove(paths.purgeIntent)
+    if files.status(paths.purgeIntent) != nil { closeFiles(reason: .ioError) }
   }
 
   /// Keys first, then rows and notes, then the intent. Each step may be done already.
