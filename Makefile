@@ -63,7 +63,7 @@ examples: bootstrap ## the example package, built as a client would
 	swift build --package-path Examples/QuickStart
 
 fuzz: bootstrap ## libFuzzer on the HTTP parser, the inflater and the JSON parser; SECONDS_EACH=600
-	@scripts/fuzz
+	@scripts/fuzz $(or $(SECONDS_EACH),600)
 
 schemathesis: build tools ## PyPI's schemathesis against the served OpenAPI document
 	@scripts/schemathesis
