@@ -56,7 +56,7 @@ package final class DeviceWorld {
       configuration, tokenProvider: tokens, environment: environment, store: store,
       onDiagnostic: { event in diagnostics.withLock { $0.append(event) } })
     telemetry.shell.onTrace.withLock {
-      $0 = { input, now, effects in trace.withLock { $0.append((input, now, effects)) } }
+      $0 = Callback { step in trace.withLock { $0.append(step) } }
     }
     return telemetry
   }

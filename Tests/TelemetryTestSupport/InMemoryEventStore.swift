@@ -31,15 +31,15 @@ package final class InMemoryEventStore: EventStore {
   }
 
   private let state = Guarded(State())
-  private let listener = Guarded<(@Sendable (StoreEvent) -> Void)?>(nil)
+  private let listener = Guarded<Callback<StoreEvent>?>(nil)
   private let maxBytes: Int
 
   /// - Parameter maxBytes: Bound on the JSON bytes of queued events; the oldest go beyond it.
   package init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
 
   package var onEvent: (@Sendable (StoreEvent) -> Void)? {
-    get { listener.withLock { $0 } }
-    set { listener.withLock { $0 = newValue } }
+    get { listener.withLock { $0 }?.call }
+    set { listener.withLock { $0 = newValue.map { Callback($0) } } }
   }
 
   /// Changes what the store answers.

@@ -131,6 +131,20 @@ final class SourceStyleTests: XCTestCase {
     report(findings, "a lock outside a box (Guarded.swift)")
   }
 
+  /// Read and written back in generic storage, a bare closure gains a thunk each time, until calling
+  /// it overflows the stack; inside a nominal type it does not.
+  func testLocks_whenTheyHoldAClosure_holdItInANominalType() throws {
+    var findings: [String] = []
+    for folder in ["Sources", "Tests"] {
+      for line in try linesOfCode(below: folder) where !line.place.hasPrefix("Tests/TidyTests") {
+        if line.code.contains("Guarded<(@") || line.code.contains("Guarded<((") {
+          findings.append(line.place)
+        }
+      }
+    }
+    report(findings, "a closure right inside a lock: use Callback")
+  }
+
   func testFormatters_whenDatesAreWritten_areNotFoundations() throws {
     var findings: [String] = []
     for line in try linesOfCode(below: "Sources") {

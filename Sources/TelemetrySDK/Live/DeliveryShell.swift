@@ -25,8 +25,7 @@ package final class DeliveryShell: @unchecked Sendable {
   let published: Guarded<Published>
 
   /// Sees every input with its moment and effects, on the executor: traces.
-  package let onTrace =
-    Guarded<(@Sendable (DeliveryInput, Moment, [DeliveryEffect]) -> Void)?>(nil)
+  package let onTrace = Guarded<Callback<(DeliveryInput, Moment, [DeliveryEffect])>?>(nil)
 
   var engine: DeliveryEngine
   let builder: BatchBuilder
@@ -89,7 +88,7 @@ package final class DeliveryShell: @unchecked Sendable {
     store.onEvent = { [diagnostics] event in
       if let event = DiagnosticEvent(event) { diagnostics.emit(event) }
     }
-    recorder.onNews.withLock { $0 = { [weak self] in self?.perform { $0.takeNews() } } }
+    recorder.onNews.withLock { $0 = Callback { [weak self] in self?.perform { $0.takeNews() } } }
     perform { $0.openStore() }
   }
 
@@ -113,7 +112,7 @@ package final class DeliveryShell: @unchecked Sendable {
       let next = inputs.removeFirst()
       let now = environment.clock.now()
       let effects = engine.handle(next, now: now)
-      onTrace.withLock { $0 }?(next, now, effects)
+      onTrace.withLock { $0 }?.call((next, now, effects))
       // Published first: a callback that asks for the status sees this state.
       publish()
       for effect in effects { perform(effect) }

@@ -35,7 +35,7 @@ package final class Recorder: Sendable {
   /// Bytes that one event may have, so that it fits a batch alone.
   let maxEventBytes: Int
   /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
-  let onNews = Guarded<(@Sendable () -> Void)?>(nil)
+  let onNews = Guarded<Callback<Void>?>(nil)
 
   init(
     configuration: TelemetryConfiguration, environment: TelemetryEnvironment,
@@ -194,7 +194,7 @@ package final class Recorder: Sendable {
       defer { state.newsIsAnnounced = true }
       return !state.newsIsAnnounced
     }
-    if isFirst { onNews.withLock { $0 }?() }
+    if isFirst { onNews.withLock { $0 }?.call(()) }
   }
 
   func announce() {
@@ -202,7 +202,7 @@ package final class Recorder: Sendable {
       defer { state.newsIsAnnounced = true }
       return !state.newsIsAnnounced
     }
-    if isFirst { onNews.withLock { $0 }?() }
+    if isFirst { onNews.withLock { $0 }?.call(()) }
   }
 }
 

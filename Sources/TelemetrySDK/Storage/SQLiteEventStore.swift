@@ -46,7 +46,7 @@ package final class SQLiteEventStore: EventStore {
   let requests = Guarded(Requests())
   /// Callers of `append` that wait. Taken inside the state's lock, never around it.
   let tickets = Guarded<[AppendTicket]>([])
-  private let listener = Guarded<(@Sendable (StoreEvent) -> Void)?>(nil)
+  private let listener = Guarded<Callback<StoreEvent>?>(nil)
   let checkpointQueue = DispatchQueue(label: "telemetry.store.checkpoint", qos: .utility)
   let syncQueue = DispatchQueue(label: "telemetry.store.sync", qos: .utility)
   /// Entered while a restart of the log is asked for or running.
@@ -67,8 +67,8 @@ package final class SQLiteEventStore: EventStore {
   deinit { closeFiles(reason: .notOpen) }
 
   package var onEvent: (@Sendable (StoreEvent) -> Void)? {
-    get { listener.withLock { $0 } }
-    set { listener.withLock { $0 = newValue } }
+    get { listener.withLock { $0 }?.call }
+    set { listener.withLock { $0 = newValue.map { Callback($0) } } }
   }
 
   func tell(_ events: [StoreEvent]) {
