@@ -14,7 +14,7 @@ enum DrainRow {
     try withFolder { folder in
       let server = try BatchServer().start()
       defer { server.stop() }
-      var settings = RecordRows.configuration(folder, endpoint: server.url + "/v1/telemetry/batch")
+      var settings = RecordRows.configuration(folder, endpoint: server.url.absoluteString + "/v1/telemetry/batch")
       settings.queueCapBytes = 200_000_000
       let filler = try RecordRows.started(settings)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
@@ -64,9 +64,8 @@ enum DrainRow {
 enum CPU {
   /// Processor time of this process so far.
   static func seconds() -> Double {
-    var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
-    return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-      + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }
