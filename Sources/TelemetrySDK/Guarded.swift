@@ -59,6 +59,13 @@ package final class Guarded<Value>: @unchecked Sendable {
     return try body(&value)
   }
 
+  /// True while somebody waits for the lock: for tests.
+  package var isAwaited: Bool {
+    pthread_mutex_lock(&gate.pointee.mutex)
+    defer { pthread_mutex_unlock(&gate.pointee.mutex) }
+    return gate.pointee.waiters > 0
+  }
+
   /// Runs the body alone, or not at all where the lock stays taken.
   ///
   /// The wait is granted once: after one that ran out, later calls do not wait until the holder

@@ -41,6 +41,9 @@ extension Recorder {
     type: String, payload: JSONValue, id: EventID?,
     completion: @escaping @Sendable (RecordReceipt) -> Void
   ) {
+    if configuration.durability == .powerLoss {
+      return recordOnMedium(type: type, payload: payload, id: id, completion: completion)
+    }
     // The id is made here, so that the waiter is there before the event can be written.
     let eventID = id ?? environment.random.eventID()
     let identity = Identity(id: eventID, isFromCaller: id != nil)
@@ -50,6 +53,50 @@ extension Recorder {
       resumeWhenSynced([eventID])
     case .buffered: break  // The shell resumes it when the buffer is written.
     case let receipt: resume([eventID], with: receipt)
+    }
+  }
+
+  /// At `powerLoss`: the event waits for its device flush together with those of other callers.
+  private func recordOnMedium(
+    type: String, payload: JSONValue, id: EventID?,
+    completion: @escaping @Sendable (RecordReceipt) -> Void
+  ) {
+    let identity = Identity(id: id ?? environment.random.eventID(), isFromCaller: id != nil)
+    switch prepare(type: type, payload: payload, identity: identity) {
+    case .failure(let reason): completion(reject(reason))
+    case .success(let event):
+      guard let finished = finishedForStore(event) else {
+        return bufferAwaited(event, reason: nil, completion)
+      }
+      store.appendDurably(finished) { [self] outcome in
+        switch outcome {
+        case .durable(let sequence):
+          committed(sequence: sequence, bytes: event.bytes)
+          completion(.durable(event.id))
+        case .syncPending(let sequence):
+          committed(sequence: sequence, bytes: event.bytes)
+          completion(.buffered(event.id, .syncPending))
+        case .duplicate: completion(reject(.duplicateID))
+        case .blocked(let block):
+          bufferAwaited(event, reason: BufferReason(block), completion)
+        }
+      }
+    }
+  }
+
+  /// Into the memory buffer; the completion comes once the event is written.
+  private func bufferAwaited(
+    _ event: PendingEvent, reason: BufferReason?,
+    _ completion: @escaping @Sendable (RecordReceipt) -> Void
+  ) {
+    let isOpen = state.withLock { state -> Bool in
+      if !state.isShutDown { state.waiters[event.id] = completion }
+      return !state.isShutDown
+    }
+    guard isOpen else { return completion(reject(.shutDown)) }
+    switch buffer(event, reason: reason) {
+    case .buffered: break  // The shell resumes it when the buffer is written.
+    case let receipt: resume([event.id], with: receipt)
     }
   }
 

@@ -75,7 +75,7 @@ package final class Recorder: Sendable {
   }
 
   /// Everything before the store: consent, hook, limits, encoding.
-  private func prepare(
+  func prepare(
     type: String, payload: JSONValue, identity: Identity
   ) -> Result<PendingEvent, RejectReason> {
     let admission: Admission
@@ -137,11 +137,8 @@ package final class Recorder: Sendable {
 
   /// Straight to the store where it takes writes, else to the buffer.
   private func store(_ event: PendingEvent) -> RecordReceipt {
-    // An event whose session is unknown must wait for the store, which knows.
-    guard state.withLock({ $0.detour }) == nil, let session = event.session,
-      let account = event.account
-    else { return buffer(event, reason: nil) }
-    switch store.append(event.finished(session: session, account: account)) {
+    guard let finished = finishedForStore(event) else { return buffer(event, reason: nil) }
+    switch store.append(finished) {
     case .durable(let sequence):
       committed(sequence: sequence, bytes: event.bytes)
       return .durable(event.id)
@@ -155,9 +152,18 @@ package final class Recorder: Sendable {
     }
   }
 
+  /// Nil where the event has to be buffered.
+  func finishedForStore(_ event: PendingEvent) -> NewEvent? {
+    // An event whose session is unknown must wait for the store, which knows.
+    guard state.withLock({ $0.detour }) == nil, let session = event.session,
+      let account = event.account
+    else { return nil }
+    return event.finished(session: session, account: account)
+  }
+
   /// Keeps the event in memory. A reason starts the detour: from now on, until the buffer is
   /// written, no caller waits for the store again.
-  private func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
+  func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
     var (fits, detour, began) = keep(event, reason)
     if began, reason != nil { diagnostics.emit(.storageBlocked(detour)) }
     if state.withLock({ $0.isRecovering }) {
@@ -185,7 +191,7 @@ package final class Recorder: Sendable {
     }
   }
 
-  private func committed(sequence: Int64, bytes: Int) {
+  func committed(sequence: Int64, bytes: Int) {
     let isFirst = state.withLock { state -> Bool in
       state.news.events += 1
       state.news.bytes += bytes

@@ -62,6 +62,12 @@ package enum AppendOutcome: Sendable, Equatable {
   case duplicate
   /// Not written; to be kept in memory and tried again.
   case blocked(StoreBlock)
+
+  /// The outcome after a device flush, or the same where that failed.
+  package func synced(unless block: StoreBlock?) -> AppendOutcome {
+    guard block == nil, case .syncPending(let sequence) = self else { return self }
+    return .durable(sequence: sequence)
+  }
 }
 
 /// Why an event left the queue without being delivered. One case per reason, each counted.
@@ -189,6 +195,11 @@ package protocol EventStore: AnyObject, Sendable {
   /// Commits one event. From `.durable` on SIGKILL cannot lose it.
   func append(_ event: NewEvent) -> AppendOutcome
 
+  /// Commits one event together with those of others that wait, and calls back, on any thread,
+  /// with `.durable` once it is on the medium: `.syncPending` says that the device flush failed.
+  /// Whatever is called on the store after this sees the event committed.
+  func appendDurably(_ event: NewEvent, _ callback: @escaping @Sendable (AppendOutcome) -> Void)
+
   /// Commits many in one transaction (the memory buffer's drain). Answers for a prefix: a first
   /// `.blocked` ends the list.
   func append(batch events: [NewEvent]) -> [AppendOutcome]
@@ -248,6 +259,16 @@ package protocol EventStore: AnyObject, Sendable {
   /// Opens again after `suspend`.
   func resume() -> StoreBlock?
   func close()
+}
+
+extension EventStore {
+  package func appendDurably(
+    _ event: NewEvent, _ callback: @escaping @Sendable (AppendOutcome) -> Void
+  ) {
+    let outcome = append(event)
+    guard case .syncPending = outcome else { return callback(outcome) }
+    whenSynced { callback(outcome.synced(unless: $0)) }
+  }
 }
 
 /// What `readBatch` found.

@@ -3,36 +3,44 @@ import Dispatch
 /// Syncs, checkpoints, the log's budget, and what else waits for a quiet moment.
 extension SQLiteEventStore {
   package func sync() -> StoreBlock? {
-    // What is committed by now is what the sync covers; later commits make it dirty again.
-    let dirty = onCore { core -> StoreCounts? in
-      defer { core.isDirty = false }
-      return core.isDirty ? core.counts : nil
-    }
-    let covered: StoreCounts
-    switch dirty {
-    case .failure(let blocked): return blocked.reason
-    case .success(.none): return nil
-    case .success(.some(let counts)): covered = counts
-    }
-    do {
-      let hadLog = try upkeep.withLock { upkeep -> Bool in
-        try upkeep.log?.sync()
-        return upkeep.log != nil
+    // Within the upkeep's lock, so that who finds nothing dirty has waited for the sync of another.
+    let (block, events) = upkeep.withLock { upkeep -> (StoreBlock?, [StoreEvent]) in
+      let owed = takeDirty()
+      guard let covered = owed.counts else { return (owed.block, owed.events) }
+      do {
+        guard let log = upkeep.log else { return (.notOpen, owed.events) }
+        try log.sync()
+        state.withLock { $0.core?.synced = covered }
+        return (nil, owed.events)
+      } catch {
+        state.withLock { $0.core?.isDirty = true }
+        return (.ioError, owed.events)
       }
-      guard hadLog else { return .notOpen }
-      _ = onCore { $0.synced = covered }
-      writeHint()
-      return nil
-    } catch {
-      _ = onCore { $0.isDirty = true }
-      return .ioError
+    }
+    tell(events)
+    if block == nil { writeHint() }
+    return block
+  }
+
+  /// What is committed by now is what the next sync covers; later commits make it dirty again.
+  private func takeDirty() -> (counts: StoreCounts?, block: StoreBlock?, events: [StoreEvent]) {
+    state.withLock { state in
+      commitWaiting(&state)
+      guard let core = state.core else { return (nil, state.reason, []) }
+      guard !core.isDamaged else { return (nil, .notOpen, core.takeEvents()) }
+      defer { core.isDirty = false }
+      return (core.isDirty ? core.counts : nil, nil, core.takeEvents())
     }
   }
 
   package func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
     guard configuration.usesBackgroundThreads else { return callback(sync()) }
+    askForSync { $0.waitingForSync.append(callback) }
+  }
+
+  func askForSync(_ change: (inout Requests) -> Void = { _ in }) {
     let isFirst = requests.withLock { requests -> Bool in
-      requests.waitingForSync.append(callback)
+      change(&requests)
       defer { requests.isSyncAsked = true }
       return !requests.isSyncAsked
     }
@@ -49,7 +57,9 @@ extension SQLiteEventStore {
       }
       return requests.waitingForSync
     }
+    let tickets = commitWaiting()
     let block = sync()
+    for ticket in tickets { ticket.tell(block) }
     for callback in callbacks { callback(block) }
   }
 

@@ -11,6 +11,8 @@ package final class SQLiteEventStore: EventStore {
     var core: StoreCore?
     /// Why there is no core.
     var reason = StoreBlock.notOpen
+    /// Written, or refused, and to be told after the next sync.
+    var answered: [AppendTicket] = []
   }
 
   /// What checkpoints and syncs need. Its lock is taken before the state's, never after.
@@ -81,6 +83,7 @@ package final class SQLiteEventStore: EventStore {
     isWrite: Bool = false, _ body: (StoreCore) throws -> Value
   ) -> Result<Value, Blocked> {
     let (result, events) = state.withLock { state -> (Result<Value, Blocked>, [StoreEvent]) in
+      commitWaiting(&state)
       guard let core = state.core else { return (.failure(Blocked(reason: state.reason)), []) }
       guard !core.isDamaged else { return (.failure(Blocked(reason: .notOpen)), []) }
       do {

@@ -28,6 +28,7 @@ struct EventStoreContract {
       ("a suspended store blocks and comes back", suspends),
       ("a batch of appends answers for each", appendsBatch),
       ("a sync calls back", syncs),
+      ("an event that waits for the medium is told its place", appendsDurably),
       ("old rows go at a confirmed time, young ones stay", agesOut),
     ]
   }
@@ -264,6 +265,16 @@ struct EventStoreContract {
       done.fulfill()
     }
     XCTAssertEqual(XCTWaiter.wait(for: [done], timeout: 60), .completed)
+  }
+
+  private static func appendsDurably(_ store: any EventStore) {
+    let done = XCTestExpectation(description: "told")
+    store.appendDurably(.make(1)) { outcome in
+      XCTAssertEqual(outcome, .durable(sequence: 1))
+      done.fulfill()
+    }
+    XCTAssertEqual(XCTWaiter.wait(for: [done], timeout: 60), .completed)
+    XCTAssertEqual(store.allEvents().count, 1)
   }
 
   private static func agesOut(_ store: any EventStore) {
