@@ -7,23 +7,27 @@ package struct Checker: Sendable {
   package var name: String
   /// What must be in the history for a verdict other than unknown, in words.
   package var needs: String
+  /// True where the verdict rests on the server's side of the run.
+  package var looksAtServer: Bool
   /// Judges; the value is the expectation's, as the script has it.
   package var judge: @Sendable (Evidence, JSONValue) -> Verdict
 
   package init(
-    _ name: String, needs: String,
+    _ name: String, needs: String, looksAtServer: Bool = true,
     judge: @escaping @Sendable (Evidence, JSONValue) -> Verdict
   ) {
     self.name = name
     self.needs = needs
+    self.looksAtServer = looksAtServer
     self.judge = judge
   }
 
   /// A property that holds or does not: `true` expects it, `false` expects the contrary.
   package static func property(
-    _ name: String, needs: String, judge: @escaping @Sendable (Evidence) -> Verdict
+    _ name: String, needs: String, looksAtServer: Bool = true,
+    judge: @escaping @Sendable (Evidence) -> Verdict
   ) -> Checker {
-    Checker(name, needs: needs) { evidence, value in
+    Checker(name, needs: needs, looksAtServer: looksAtServer) { evidence, value in
       let verdict = judge(evidence)
       return value.boolValue == false ? verdict.inverted : verdict
     }
@@ -31,10 +35,10 @@ package struct Checker: Sendable {
 
   /// A number that must be the expected one, or lie within the expected bounds.
   package static func amount(
-    _ name: String, needs: String, what: String,
+    _ name: String, needs: String, what: String, looksAtServer: Bool = true,
     count: @escaping @Sendable (Evidence) -> Counted
   ) -> Checker {
-    Checker(name, needs: needs) { evidence, value in
+    Checker(name, needs: needs, looksAtServer: looksAtServer) { evidence, value in
       guard let amount = Amount(value) else { return .unknown("not a number: \(value)") }
       switch count(evidence) {
       case .missing(let why): return .unknown(why)

@@ -35,6 +35,11 @@ package enum Checkers {
     expectations.map { expectation in
       let verdict: Verdict
       if let checker = named(expectation.key) {
+        guard !checker.looksAtServer || evidence.history.header.seesServer else {
+          return CheckResult(
+            checker: expectation.key, expectation: expectation,
+            verdict: .unknown("not observable: the target shows nothing of what it stored"))
+        }
         do {
           verdict = checker.judge(evidence, try JSONValue.parse(expectation.value))
         } catch {

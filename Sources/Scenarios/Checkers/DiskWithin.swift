@@ -2,8 +2,9 @@ import JSONText
 
 extension Checker {
   /// The device's files never took more than this.
-  package static let diskWithin = Checker("diskWithin", needs: "a measurement of the files") {
-    evidence, value in
+  package static let diskWithin = Checker(
+    "diskWithin", needs: "a measurement of the files", looksAtServer: false
+  ) { evidence, value in
     guard let bound = bytes(value) else { return .unknown("not a size: \(value)") }
     let sizes = evidence.measured + evidence.books.map(\.bytesOnDisk)
     guard let largest = sizes.max(), !evidence.measured.isEmpty || largest > 0 else {

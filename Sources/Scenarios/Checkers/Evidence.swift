@@ -28,6 +28,14 @@ package struct Evidence: Sendable {
   }
 
   private var indexOfRequest: [Int: Int] = [:]
+  /// A request as the device names it.
+  private struct DeviceName: Hashable {
+    var incarnation: Int
+    var number: Int
+  }
+  private var indexOfName: [DeviceName: Int] = [:]
+  private var starts: [DeviceName: Int64] = [:]
+  private var outcomes: [DeviceName: RequestStory.Outcome] = [:]
 
   package init(_ history: History) {
     self.history = history
@@ -56,8 +64,22 @@ package struct Evidence: Sendable {
     switch event {
     case .arrived(let number, let arrival):
       indexOfRequest[number] = requests.count
-      requests.append(
-        RequestStory(number: number, arrivedNs: atNs, order: order, arrival: arrival))
+      var story = RequestStory(number: number, arrivedNs: atNs, order: order, arrival: arrival)
+      let name = DeviceName(incarnation: arrival.incarnation, number: arrival.number)
+      if arrival.number > 0 {
+        indexOfName[name] = requests.count
+        story.startedNs = starts[name]
+        story.outcome = outcomes[name]
+      }
+      requests.append(story)
+    case .sending(let incarnation, let number):
+      starts[DeviceName(incarnation: incarnation, number: number)] = atNs
+    case .sent(let incarnation, let number, let text):
+      let name = DeviceName(incarnation: incarnation, number: number)
+      let outcome = RequestStory.Outcome(atNs: atNs, text: text)
+      // A device that gave up early may be heard before its request reached the server.
+      outcomes[name] = outcome
+      if let index = indexOfName[name] { requests[index].outcome = outcome }
     case .identified(let number, let attempt, let ids):
       change(number) {
         $0.ids = ids
@@ -119,6 +141,17 @@ package struct RequestStory: Sendable, Hashable {
   package var endedNs: Int64?
   package var endOrder: Int?
   package var faults: [String] = []
+  /// When the device started it; nil where the client does not say.
+  package var startedNs: Int64?
+  /// How it ended for the device; nil where the device did not live to see it.
+  package var outcome: Outcome?
+
+  /// A request's end as the device saw it.
+  package struct Outcome: Sendable, Hashable {
+    package var atNs: Int64
+    /// A status, or a word such as `timeout`.
+    package var text: String
+  }
 
   /// True where the client must take the answer as an acknowledgement.
   package var isAcknowledged: Bool {
@@ -130,9 +163,14 @@ package struct RequestStory: Sendable, Hashable {
     guard let status = answer?.status, (400...499).contains(status) else { return false }
     return status != 401 && status != 413 && status != 429
   }
-  /// True where the client may only try again later.
+  /// True where the client may only try again later: by what the device saw, and by what the
+  /// server sent where the device did not live to see it.
   package var isTemporaryFailure: Bool {
-    guard let status = answer?.status else { return endedNs != nil }
+    guard let status = outcome.map({ Int($0.text) }) ?? answer?.status else {
+      return outcome != nil || endedNs != nil
+    }
     return status == 429 || status >= 500
   }
+  /// When it had failed for the client.
+  package var failedNs: Int64? { outcome?.atNs ?? endedNs }
 }

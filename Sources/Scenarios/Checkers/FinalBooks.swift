@@ -4,7 +4,9 @@ extension Checker {
   private static func fromLastBooks(
     _ name: String, what: String, _ number: @escaping @Sendable (DeviceBooks) -> Int64
   ) -> Checker {
-    .amount(name, needs: "a reading of the SDK's books", what: what) { evidence in
+    .amount(
+      name, needs: "a reading of the SDK's books", what: what, looksAtServer: false
+    ) { evidence in
       evidence.books.last.map { .number(number($0)) } ?? .missing("the books were never read")
     }
   }
@@ -18,8 +20,9 @@ extension Checker {
   package static let queued = fromLastBooks("queued", what: "events in the queue") { $0.queued }
 
   /// Events dropped for a reason, in all. Reasons that are not named must not occur.
-  package static let dropped = Checker("dropped", needs: "a reading of the SDK's books") {
-    evidence, value in
+  package static let dropped = Checker(
+    "dropped", needs: "a reading of the SDK's books", looksAtServer: false
+  ) { evidence, value in
     guard let expected = value.objectValue else { return .unknown("not an object: \(value)") }
     guard let books = evidence.books.last else { return .unknown("the books were never read") }
     for (reason, bounds) in expected {
@@ -36,8 +39,9 @@ extension Checker {
   }
 
   /// The SDK's own state at the end.
-  package static let state = Checker("state", needs: "a reading of the SDK's status") {
-    evidence, value in
+  package static let state = Checker(
+    "state", needs: "a reading of the SDK's status", looksAtServer: false
+  ) { evidence, value in
     guard let expected = value.stringValue else { return .unknown("not a state: \(value)") }
     guard let books = evidence.books.last else { return .unknown("the status was never read") }
     return books.state == expected

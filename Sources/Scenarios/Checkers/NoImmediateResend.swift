@@ -1,13 +1,16 @@
 extension Checker {
-  /// After a failure nothing identical was sent without a delay. Allowed at once: a new token, an
-  /// explicit flush, and one quick retry when a reused connection was lost before an answer.
+  /// After a failure nothing identical was sent without a delay, by the device's own clock of its
+  /// attempts. Allowed at once: a new token, an explicit flush, and one quick retry when a reused
+  /// connection was lost before an answer.
   package static let noImmediateResend = Checker.property(
     "noImmediateResend", needs: "a request that failed and was sent again"
   ) { evidence in
     var judged = 0
     for (failed, again) in evidence.resends {
       judged += 1
-      guard again.arrivedNs <= (failed.endedNs ?? .max) else { continue }
+      // A server notices late that a client gave up, so the device's own times count.
+      let started = again.startedNs ?? again.arrivedNs
+      guard started <= (failed.failedNs ?? .max) else { continue }
       if evidence.mayResendAtOnce(failed, again) { continue }
       return .fail(
         "request \(again.number) repeats request \(failed.number) without any delay at"

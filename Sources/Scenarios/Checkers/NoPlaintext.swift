@@ -1,7 +1,8 @@
 extension Checker {
   /// No recorded content is readable in the device's files, as text or as a binary number.
   package static let noPlaintext = Checker.property(
-    "noPlaintext", needs: "a search of the device's files for recorded content"
+    "noPlaintext", needs: "a search of the device's files for recorded content",
+    looksAtServer: false
   ) { evidence in
     let scans = evidence.scans.filter { $0.needles > 0 && $0.files > 0 }
     guard !scans.isEmpty else { return .unknown("no file was searched for recorded content") }

@@ -21,6 +21,16 @@ package enum DeviceMessage {
   }
 }
 
+/// How a device names its requests: `3.7` is the seventh of the third incarnation.
+enum RequestName {
+  /// Zeroes where the name is another one.
+  static func parts(_ name: String) -> (incarnation: Int, number: Int) {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let incarnation = parts[0], let number = parts[1] else { return (0, 0) }
+    return (incarnation, number)
+  }
+}
+
 /// What a device says when it has no runnable work left.
 package struct DeviceIdle: Sendable, Equatable {
   /// The last request it has carried out.

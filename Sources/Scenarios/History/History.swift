@@ -39,6 +39,8 @@ package struct HistoryHeader: Sendable, Hashable {
   package var replay: String
   /// The script says `"accepts":"none"`.
   package var acceptsNone: Bool
+  /// False where nothing of the server's side can be seen: verdicts on it are unknown then.
+  package var seesServer: Bool
   /// Crash points are counted in storage operations: receipts may differ between lanes.
   package var hasStorageTriggers: Bool
   /// Ids of the fault plan's rules.
@@ -56,7 +58,8 @@ package struct HistoryHeader: Sendable, Hashable {
 
   package init(
     scenario: String, about: String = "", file: String = "", lane: String, seed: UInt64 = 0,
-    replay: String = "", acceptsNone: Bool = false, hasStorageTriggers: Bool = false,
+    replay: String = "", acceptsNone: Bool = false, seesServer: Bool = true,
+    hasStorageTriggers: Bool = false,
     plannedRules: [String] = [], plannedTriggers: [Int] = [], dedupWindowNs: Int64? = nil,
     powerLossWindowNs: Int64 = 500_000_000, retryAfterCapNs: Int64 = 86_400_000_000_000,
     expectations: [ExpectedLine] = []
@@ -68,6 +71,7 @@ package struct HistoryHeader: Sendable, Hashable {
     self.seed = seed
     self.replay = replay
     self.acceptsNone = acceptsNone
+    self.seesServer = seesServer
     self.hasStorageTriggers = hasStorageTriggers
     self.plannedRules = plannedRules
     self.plannedTriggers = plannedTriggers

@@ -92,17 +92,20 @@ package struct Arrival: Sendable, Hashable {
   package var connection: Int
   /// 0 where the client does not say.
   package var incarnation: Int
+  /// The device's own number of the request, in its incarnation; 0 where the client does not say.
+  package var number: Int
   /// The account of the token; nil where the token is not known.
   package var account: String?
 
   package init(
     method: String = "POST", path: String = "/v1/telemetry/batch", connection: Int,
-    incarnation: Int, account: String? = nil
+    incarnation: Int, number: Int = 0, account: String? = nil
   ) {
     self.method = method
     self.path = path
     self.connection = connection
     self.incarnation = incarnation
+    self.number = number
     self.account = account
   }
 }

@@ -47,6 +47,7 @@ package enum HistoryReader {
       file: try fields.text("file"), lane: try fields.text("lane"),
       seed: try fields.uint64("seed"), replay: try fields.text("replay"),
       acceptsNone: try fields.bool("acceptsNone"),
+      seesServer: fields.has("seesServer") ? try fields.bool("seesServer") : true,
       hasStorageTriggers: try fields.bool("storageTriggers"),
       plannedRules: try fields.texts("rules"), plannedTriggers: try fields.ints("triggers"),
       dedupWindowNs: fields.has("dedupWindowNs") ? try fields.int64("dedupWindowNs") : nil,
@@ -129,6 +130,7 @@ package enum HistoryReader {
         Arrival(
           method: try fields.text("method"), path: try fields.text("path"),
           connection: try fields.int("connection"), incarnation: try fields.int("incarnation"),
+          number: fields.has("number") ? try fields.int("number") : 0,
           account: fields.has("account") ? try fields.text("account") : nil))
     case "identified":
       return .identified(

@@ -32,6 +32,17 @@ package final class HistoryRecorder: Sendable {
     }
   }
 
+  /// Puts in what somebody else saw, each entry in its place by time.
+  package func merge(_ entries: [HistoryEntry]) {
+    guard !entries.isEmpty else { return }
+    state.withLock { state in
+      let all = state.history.entries + entries.prefix(HistoryRecorder.maxEntries)
+      state.history.entries = all.enumerated().sorted {
+        ($0.element.atNs, $0.offset) < ($1.element.atNs, $1.offset)
+      }.map(\.element)
+    }
+  }
+
   /// The history so far. Says in a note of its own how many entries were refused at the bound.
   package var history: History {
     let state = state.withLock { $0 }

@@ -23,7 +23,7 @@ package enum HistoryText {
       "history": .number(version), "scenario": .string(header.scenario),
       "about": .string(header.about), "file": .string(header.file), "lane": .string(header.lane),
       "seed": .number(JSONNumber(header.seed)), "replay": .string(header.replay),
-      "acceptsNone": .bool(header.acceptsNone),
+      "acceptsNone": .bool(header.acceptsNone), "seesServer": .bool(header.seesServer),
       "storageTriggers": .bool(header.hasStorageTriggers),
       "rules": texts(header.plannedRules),
       "triggers": .array(header.plannedTriggers.map { .number($0) }),
@@ -177,6 +177,7 @@ extension HistoryText {
       ("method", .string(arrival.method)), ("path", .string(arrival.path)),
       ("connection", .number(arrival.connection)), ("incarnation", .number(arrival.incarnation)),
     ]
+    if arrival.number > 0 { fields.append(("number", .number(arrival.number))) }
     if let account = arrival.account { fields.append(("account", .string(account))) }
     return fields
   }

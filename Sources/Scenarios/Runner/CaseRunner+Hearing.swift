@@ -17,10 +17,10 @@ extension CaseRunner {
     }
     switch message["event"]?.stringValue ?? "" {
     case "requestStarted":
-      let (incarnation, number) = CaseRunner.request(message)
+      let (incarnation, number) = RequestName.parts(message["request"]?.stringValue ?? "")
       history.append(.sending(incarnation: incarnation, number: number))
     case "requestEnded":
-      let (incarnation, number) = CaseRunner.request(message)
+      let (incarnation, number) = RequestName.parts(message["request"]?.stringValue ?? "")
       history.append(
         .sent(
           incarnation: incarnation, number: number,
@@ -58,12 +58,6 @@ extension CaseRunner {
 
   private static func ids(_ message: JSONValue) -> [String] {
     (message["ids"]?.arrayValue ?? []).compactMap(\.stringValue)
-  }
-
-  /// `3.7` is the seventh request of the third life.
-  private static func request(_ message: JSONValue) -> (incarnation: Int, number: Int) {
-    let parts = (message["request"]?.stringValue ?? "").split(separator: ".").map { Int($0) ?? 0 }
-    return parts.count == 2 ? (parts[0], parts[1]) : (0, 0)
   }
 
   /// Asks the SDK for its books and writes them down.

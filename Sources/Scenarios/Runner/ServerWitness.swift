@@ -112,12 +112,13 @@ final class ServerWitness: Sendable {
   ) {
     let token = head.headers["Authorization"].map { $0.replacingPrefix("Bearer ") } ?? ""
     let account = state.withLock { $0.accounts[token] }
+    let (incarnation, number) = RequestName.parts(sighting.name)
     history.append(
       .arrived(
         request: sighting.request,
         Arrival(
           method: head.method, path: head.path, connection: context.connection,
-          incarnation: Int(sighting.name.prefix { $0 != "." }) ?? 0, account: account)))
+          incarnation: incarnation, number: number, account: account)))
   }
 
   private func identified(_ request: Int, _ bytes: [UInt8]) {

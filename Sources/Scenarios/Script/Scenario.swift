@@ -28,6 +28,8 @@ package struct Scenario: Sendable {
   package var about: String
   package var seed: UInt64
   package var lanes: [LaneName]
+  /// True where the script names its lanes itself.
+  package var listsLanes: Bool
   /// Values of the matrix this one stands for, in the order of the script; empty without one.
   package var variant: [(name: String, value: String)]
   package var needs: [String]
@@ -46,6 +48,17 @@ package struct Scenario: Sendable {
   package var title: String {
     guard !variant.isEmpty else { return name }
     return "\(name)[\(variant.map { "\($0.name)=\($0.value)" }.joined(separator: ","))]"
+  }
+}
+
+extension Scenario {
+  /// Whose the device's tokens are, by value: a server that takes any token knows no accounts.
+  package var deviceAccounts: [String: String] {
+    var tokens = [device.token]
+    for step in timeline { if case .deviceToken(let token) = step.action { tokens.append(token) } }
+    var accounts: [String: String] = [:]
+    for token in tokens { if let value = token.value { accounts[value] = token.account } }
+    return accounts
   }
 }
 

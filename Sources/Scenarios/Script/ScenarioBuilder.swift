@@ -14,6 +14,7 @@ struct ScenarioBuilder {
       seed: UInt64(root["seed"]?.integer ?? 1),
       lanes: root["lanes"]?.elements.compactMap { $0.string.flatMap(LaneName.init) }
         ?? LaneName.standard,
+      listsLanes: root["lanes"] != nil,
       variant: variant.map { ($0.name, Substitution.plain($0.value)) },
       needs: root["needs"]?.elements.compactMap { $0.string.map(resolve) } ?? [],
       device: device(root["device"]), devicePosition: root["device"]?.position,

@@ -113,6 +113,26 @@ final class WireCheckerTests: XCTestCase {
     XCTAssertEqual(run(200, again: 1).outcome, .unknown)
   }
 
+  func testImmediateResend_whenTheServerNoticesLateThatTheClientGaveUp_countsTheDevicesTimes() {
+    func run(again: Double) -> Verdict {
+      var maker = HistoryMaker()
+      maker.add(.sending(incarnation: 1, number: 1), at: 1)
+      maker.add(
+        .arrived(request: 1, Arrival(connection: 1, incarnation: 1, number: 1)), at: 1)
+      maker.add(.identified(request: 1, attempt: 1, ids: body), at: 1)
+      maker.add(.sent(incarnation: 1, number: 1, outcome: "timeout"), at: 31)
+      maker.add(.sending(incarnation: 1, number: 2), at: again)
+      maker.add(
+        .arrived(request: 2, Arrival(connection: 2, incarnation: 1, number: 2)), at: again)
+      maker.add(.identified(request: 2, attempt: 2, ids: body), at: again)
+      // Only now does the server see that its first client is gone.
+      maker.add(.ended(request: 1, how: "clientWentAway"), at: 40)
+      return maker.verdict("noImmediateResend")
+    }
+    XCTAssertEqual(run(again: 33).outcome, .pass)
+    XCTAssertEqual(run(again: 31).outcome, .fail)
+  }
+
   func testFaults_whenOneNeverFired_isUnknownNotPass() {
     var maker = HistoryMaker(rules: ["busy", "gone"], triggers: [3])
     maker.send(body, at: 1, status: 429)
