@@ -11,6 +11,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
 case "recheck": exit(RecheckCommand.run(arguments: Array(arguments.dropFirst())))
+case "replay": exit(ReplayCommand.run(arguments: Array(arguments.dropFirst())))
 case "run": exit(RunCommand.run(arguments: Array(arguments.dropFirst())))
 case "bench": exit(FleetCommand.run(arguments: Array(arguments.dropFirst())))
 case "verify": exit(VerifyCommand.run(arguments: Array(arguments.dropFirst())))

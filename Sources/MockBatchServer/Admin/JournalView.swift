@@ -118,3 +118,16 @@ struct JournalView {
     return "\(day)-\(digits(Int64(date.day), 2))T\(hour):\(rest)Z"
   }
 }
+
+extension BatchEngine {
+  /// The journal as JSON lines, oldest first, each entry as the admin endpoints show it.
+  package var journalText: [UInt8] {
+    let view = JournalView(engine: self)
+    var text: [UInt8] = []
+    for entry in journal.entries {
+      JSONWriter.append(view.json(entry), to: &text)
+      text.append(0x0a)
+    }
+    return text
+  }
+}

@@ -39,7 +39,7 @@ enum ScriptLoader {
     return loaded
   }
 
-  private static func files(in paths: [String]) throws -> [String] {
+  static func files(in paths: [String]) throws -> [String] {
     var files: [String] = []
     for path in paths {
       var isFolder: ObjCBool = false

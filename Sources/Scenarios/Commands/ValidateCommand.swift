@@ -24,7 +24,9 @@ package enum ValidateCommand {
 
 /// What `workbench` says where no command is named, or an unknown one.
 package enum UsageCommand {
-  static let commands = ["run", "validate", "serve", "verify", "bench"]
+  static let commands = [
+    "run", "validate", "replay", "recheck", "verify", "serve", "bench", "reference",
+  ]
 
   package static func run(arguments: [String]) -> Int32 {
     SystemCalls.prepareStandardDescriptors()

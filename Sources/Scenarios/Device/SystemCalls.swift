@@ -133,6 +133,25 @@ enum SystemCalls {
     signal(SIGPIPE, SIG_IGN)
   }
 
+  static func ignoreSignal(_ number: Int32) { signal(number, SIG_IGN) }
+
+  /// The system's words for an error number.
+  static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+  /// Tells versions of a file apart without opening it; nil where there is none.
+  static func stamp(_ path: String) -> FileStamp? {
+    var information = stat()
+    guard stat(path, &information) == 0 else { return nil }
+    #if canImport(Darwin)
+      let changed = information.st_mtimespec
+    #else
+      let changed = information.st_mtim
+    #endif
+    return FileStamp(
+      changedNs: Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec),
+      bytes: Int64(information.st_size), number: UInt64(information.st_ino))
+  }
+
   static func exitNow(_ code: Int32) -> Never { _exit(code) }
 }
 

@@ -8,7 +8,7 @@ extension CaseReport {
           scenario: result.title, file: result.file, lane: result.lane.rawValue))
     self.init(
       history: history, results: result.checks, skipped: result.skipped,
-      runnerFailure: result.failure, artifacts: result.kept,
+      runnerFailure: result.failure, unavailable: result.unavailable, artifacts: result.kept,
       tookMs: Int64(max(0, min(result.realSeconds, 1e9)) * 1000))
   }
 }
@@ -16,7 +16,8 @@ extension CaseReport {
 extension RunReport {
   /// Judged cases, and their lanes compared.
   package init(_ results: [CaseResult], tookMs: Int64) {
-    let finished = results.filter { $0.failure == nil }.compactMap(\.history)
+    let finished = results.filter { $0.failure == nil && $0.unavailable == nil }.compactMap(
+      \.history)
     self.init(
       cases: results.map(CaseReport.init), comparisons: Comparison.all(finished), tookMs: tookMs)
   }

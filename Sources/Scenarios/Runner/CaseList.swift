@@ -37,32 +37,67 @@ struct Shard: Sendable, Equatable {
   func contains(_ position: Int) -> Bool { position % count == index - 1 }
 }
 
+/// Which cases of the loaded scripts are wanted.
+struct CaseSelection: Sendable {
+  /// Nil: those that each script lists; the remote lane alone where a target was given.
+  var lanes: [LaneName]?
+  var seed: UInt64?
+  /// A part of the title or of the file.
+  var filter: String?
+  /// The whole title, for the replay of one case.
+  var title: String?
+  var shard = Shard.all
+  var remote: RemoteSite?
+}
+
 /// Scenarios × lanes, filtered and cut.
 enum CaseList {
-  static func cases(
-    _ scenarios: [Scenario], lanes: [LaneName]?, seed: UInt64?, filter: String?, shard: Shard
-  ) -> [PlannedCase] {
+  static func cases(_ scenarios: [Scenario], _ selection: CaseSelection) -> [PlannedCase] {
     var cases: [PlannedCase] = []
     for scenario in scenarios {
-      for lane in scenario.lanes where lanes?.contains(lane) ?? true {
+      for lane in lanes(of: scenario, selection) {
         let planned = PlannedCase(
-          scenario: scenario, lane: lane, seed: seed ?? scenario.seed,
-          skipped: obstacle(scenario, lane))
-        if let filter, !planned.title.contains(filter), !scenario.file.contains(filter) {
+          scenario: scenario, lane: lane, seed: selection.seed ?? scenario.seed,
+          skipped: obstacle(scenario, lane, selection.remote))
+        if let title = selection.title, scenario.title != title { continue }
+        if let filter = selection.filter, !planned.title.contains(filter),
+          !scenario.file.contains(filter)
+        {
           continue
         }
         cases.append(planned)
       }
     }
-    return cases.enumerated().filter { shard.contains($0.offset) }.map(\.element)
+    return cases.enumerated().filter { selection.shard.contains($0.offset) }.map(\.element)
   }
 
-  private static func obstacle(_ scenario: Scenario, _ lane: LaneName) -> String? {
+  /// Any script may be asked to run against a target; one that lists other lanes is skipped by
+  /// name there.
+  private static func lanes(of scenario: Scenario, _ selection: CaseSelection) -> [LaneName] {
+    guard let wanted = selection.lanes ?? selection.remote.map({ _ in [.remote] }) else {
+      return scenario.lanes
+    }
+    let listed = scenario.lanes.filter { wanted.contains($0) && $0 != .remote }
+    let isRemote = wanted.contains(.remote)
+    let mayBeRemote = selection.remote != nil || scenario.lanes.contains(.remote)
+    return listed + (isRemote && mayBeRemote ? [.remote] : [])
+  }
+
+  private static func obstacle(
+    _ scenario: Scenario, _ lane: LaneName, _ remote: RemoteSite?
+  ) -> String? {
     for file in scenario.needs where !FileManager.default.fileExists(atPath: file) {
       return "\(file) is not there"
     }
+    if lane == .remote {
+      if scenario.listsLanes && !scenario.lanes.contains(.remote) {
+        let listed = scenario.lanes.map(\.rawValue).joined(separator: ", ")
+        return "the script is for other lanes: \(listed)"
+      }
+      guard let remote else { return "no target was given (--remote URL)" }
+      if let obstacle = remote.obstacle(to: scenario) { return obstacle }
+    }
     if let obstacle = LaneCapability.obstacle(to: scenario, in: lane) { return obstacle }
-    if lane == .remote { return "no target was given (--target URL)" }
     // A plan with mistakes was refused before; here it can only be too much for the lane.
     guard let plan = try? CasePlan.plan(of: scenario, seed: scenario.seed) else { return nil }
     return CasePlan.obstacle(to: plan, in: lane)

@@ -28,13 +28,16 @@ enum CasePlan {
   /// Why the lane cannot express the plan; nil where it can.
   static func obstacle(to plan: FaultPlan, in lane: LaneName) -> String? {
     do {
-      try plan.check(for: lane == .socket ? .socketServer : .urlProtocol)
+      try plan.check(for: lane == .socket || lane == .remote ? .socketServer : .urlProtocol)
       return nil
     } catch { return "\(error)" }
   }
 }
 
 enum CaseHeader {
+  /// The SDK's background sync while the log is dirty.
+  private static let syncIntervalNs: Int64 = 500_000_000
+
   static func make(_ scenario: Scenario, _ settings: CaseSettings) -> HistoryHeader {
     // A plan with mistakes was refused before anything runs.
     let plan = try? CasePlan.plan(of: scenario, seed: settings.seed)
@@ -49,9 +52,12 @@ enum CaseHeader {
     return HistoryHeader(
       scenario: scenario.title, about: scenario.about, file: scenario.file,
       lane: settings.lane.rawValue, seed: settings.seed, replay: settings.replay,
-      acceptsNone: scenario.acceptsNone, hasStorageTriggers: hasStorageTriggers,
+      acceptsNone: scenario.acceptsNone,
+      seesServer: settings.remote.map { $0.admin != nil } ?? true,
+      hasStorageTriggers: hasStorageTriggers,
       plannedRules: plan?.rules.map(\.id) ?? [], plannedTriggers: triggers,
       dedupWindowNs: plan?.contract.dedupWindowNs,
+      powerLossWindowNs: scenario.device.powerLossDurability ? 0 : CaseHeader.syncIntervalNs,
       expectations: scenario.expect.map { expected($0, lines) })
   }
 

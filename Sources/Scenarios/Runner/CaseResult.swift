@@ -7,6 +7,8 @@ package struct CaseResult: Sendable {
   package var skipped: String?
   /// Why the runner could not finish; nil where it could.
   package var failure: String?
+  /// Why the target could not be reached; nil where it could.
+  package var unavailable: String?
   package var history: History?
   package var checks: [CheckResult] = []
   /// Where device folder, log and history were kept; nil where they were not.
@@ -16,6 +18,7 @@ package struct CaseResult: Sendable {
   package var exitCode: ExitCode {
     if skipped != nil { return .pass }
     var codes: [ExitCode] = failure == nil ? [] : [.runnerFailed]
+    if unavailable != nil { codes.append(.unavailable) }
     for check in checks {
       switch check.verdict.outcome {
       case .pass: continue

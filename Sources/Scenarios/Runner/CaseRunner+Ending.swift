@@ -9,10 +9,13 @@ extension CaseRunner {
     isDraining = true
     history.append(.note("everything is healed; the queue drains"))
     try rig?.heal(gates: PlanGates.names(in: scenario.plan))
+    try healRemote()
     rig?.handler.setPortal(nil)
     try healPhone()
     let (limit, overflow) = clock.nowNs.addingReportingOverflow(scenario.drainWithinNs)
-    let deadline = overflow ? Int64.max : limit
+    var deadline = overflow ? Int64.max : limit
+    // Real time is not spent on a queue that does not get empty, whatever the script allows.
+    if let site = settings.remote { deadline = min(deadline, clock.nowNs + site.maxRealNs) }
     var isEmpty = false
     var spins = 0
     while true {
@@ -24,6 +27,9 @@ extension CaseRunner {
       }
       try advance(toNs: moment)
       if link == nil { try startDevice() }
+    }
+    guard isEmpty || deadline == limit || settings.remote == nil else {
+      throw RunnerFailure("the queue did not get empty within --max-real, the script allows longer")
     }
     history.append(.drained(isEmpty))
   }
@@ -64,6 +70,7 @@ extension CaseRunner {
       history.append(.measured(bytes: FolderSize.bytes(of: phone.folder)))
       try killDevice(how: "closed")
     }
+    if settings.remote != nil { try finishRemote() }
     if let ledger = rig?.engine.ledger {
       history.append(
         .held(

@@ -35,6 +35,7 @@ extension CaseRunner {
   /// Judges the run so far.
   private func judge(_ expectations: [Expectation]) throws {
     if link != nil { try readBooks() }
+    try readServer()
     let lines = SourceLines(file: scenario.file)
     checks += Checkers.judge(
       history.history, expecting: expectations.map { CaseHeader.expected($0, lines) })

@@ -9,6 +9,10 @@ struct CaseOutcome: Sendable {
   var checks: [CheckResult]
   /// Why the runner could not finish; nil where it could.
   var failure: String?
+  /// Why the target could not be reached; nil where it could, or where there is none.
+  var unavailable: String?
+  /// The server's journal as JSON lines, made when somebody wants it.
+  var journal: @Sendable () -> [UInt8]
   /// Where device folder and log lie.
   var folder: String
   var realSeconds: Double
@@ -26,6 +30,8 @@ struct CaseSettings: Sendable {
   var timeoutSeconds = 60.0
   /// The command that repeats the case.
   var replay = ""
+  /// The server of the `remote` lane; nil in the others.
+  var remote: RemoteSite?
 }
 
 /// Runs one scenario in one lane: moves the clock, carries out steps, writes the history.
@@ -39,11 +45,15 @@ final class CaseRunner {
   let scenario: Scenario
   let settings: CaseSettings
   let clock = RunnerClock()
+  /// Real time, in the `remote` lane.
+  let pace: RealTimePace?
   let mailbox = Mailbox()
   let history: HistoryRecorder
   let triggers: TriggerBoard
   let witness: ServerWitness
   var rig: ServerRig?
+  /// The `remote` lane's view of the server, where there is one.
+  var observer: RemoteObserver?
   var phone = DeviceSetup()
   var tokens: [ContractRules.Token] = []
 
@@ -85,8 +95,10 @@ final class CaseRunner {
     self.scenario = scenario
     self.settings = settings
     let clock = self.clock
+    let pace = settings.remote == nil ? nil : RealTimePace()
+    self.pace = pace
     history = HistoryRecorder(
-      header: CaseHeader.make(scenario, settings), nowNs: { clock.nowNs })
+      header: CaseHeader.make(scenario, settings), nowNs: { pace?.nowNs ?? clock.nowNs })
     triggers = TriggerBoard(steps: scenario.timeline, mailbox: mailbox)
     witness = ServerWitness(history: history, triggers: triggers)
   }
@@ -95,23 +107,45 @@ final class CaseRunner {
     let start = ProcessInfo.processInfo.systemUptime
     deadlineSeconds = start + settings.timeoutSeconds
     var failure: String?
+    var unavailable: String?
     do {
       try prepare()
       try startDevice()
       try runTimeline()
       if !scenario.drainSkipped { try drain() }
       try finish()
+    } catch let gone as TargetUnavailable {
+      unavailable = gone.sentence
+      history.append(.note("the target is not there: \(gone.sentence)"))
     } catch {
       failure = "\(error)"
       history.append(.note("the runner failed: \(error)"))
     }
     tearDown()
+    let engine = rig?.engine
     return CaseOutcome(
-      history: history.history, checks: checks, failure: failure, folder: settings.folder,
+      history: history.history, checks: checks, failure: failure, unavailable: unavailable,
+      journal: { engine?.journalText ?? [] }, folder: settings.folder,
       realSeconds: ProcessInfo.processInfo.systemUptime - start)
   }
 
   private func prepare() throws {
+    phone.seed = settings.seed
+    phone.settings = scenario.device
+    phone.token = scenario.device.token
+    phone.folder = settings.folder + "/device"
+    try FileManager.default.createDirectory(
+      atPath: phone.folder, withIntermediateDirectories: true)
+    if let site = settings.remote, let pace {
+      try prepareRemote(site, pace)
+    } else {
+      try prepareServer()
+    }
+    history.append(.condition(name: "network", value: phone.network.rawValue))
+    history.append(.condition(name: "app", value: "foreground"))
+  }
+
+  private func prepareServer() throws {
     let plan = try CasePlan.plan(of: scenario, seed: settings.seed)
     tokens = plan.contract.tokens
     let witness = self.witness
@@ -121,19 +155,11 @@ final class CaseRunner {
     self.rig = rig
     witness.setLedger(rig.engine.ledger)
     tellAccounts()
-    phone.seed = settings.seed
-    phone.settings = scenario.device
-    phone.token = scenario.device.token
     phone.endpoint = rig.endpoint
-    phone.folder = settings.folder + "/device"
-    try FileManager.default.createDirectory(
-      atPath: phone.folder, withIntermediateDirectories: true)
-    history.append(.condition(name: "network", value: phone.network.rawValue))
-    history.append(.condition(name: "app", value: "foreground"))
   }
 
   func tellAccounts() {
-    var accounts: [String: String] = [:]
+    var accounts = scenario.deviceAccounts
     for token in tokens { accounts[token.value] = token.account ?? "" }
     witness.setAccounts(accounts)
   }
@@ -146,6 +172,8 @@ final class CaseRunner {
     }
     triggers.setLink(nil)
     rig?.stop()
+    // A target that is gone has no plan to be given back; the case says that it is gone.
+    try? observer?.end()
   }
 
   /// Whole seconds of real time that are left; reaching zero fails the case.
@@ -166,6 +194,11 @@ final class CaseRunner {
 
   /// Moves server and device to that moment and waits until both have come to rest.
   func advance(toNs target: Int64) throws {
+    guard let pace else { return try move(toNs: target) }
+    try advanceInRealTime(pace, toNs: target)
+  }
+
+  func move(toNs target: Int64) throws {
     clock.advance(toNs: target)
     guard link != nil else { return try settle() }
     do {

@@ -8,6 +8,9 @@ enum EventSource {
   /// Events one file may hold.
   private static let maxFileEvents = 1_000_000
 
+  /// They may have been saved since.
+  static func forgetFiles() { files.withLock { $0 = [:] } }
+
   /// How many events the step makes: the file's, where it names one and no smaller count.
   static func count(of record: RecordStep) throws -> Int64 {
     guard let file = record.file else { return record.count }

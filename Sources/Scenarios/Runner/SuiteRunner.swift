@@ -8,6 +8,11 @@ final class SuiteRunner: Sendable {
     /// Where failed cases leave their folder; nil keeps nothing.
     var outFolder: String?
     var executable: String
+    /// Where every case leaves its history; nil keeps none.
+    var historyFolder: String?
+    /// The server of the `remote` lane, and the words of the command line that name it.
+    var remote: RemoteSite?
+    var remoteWords: [String] = []
   }
 
   private struct State {
@@ -41,16 +46,8 @@ final class SuiteRunner: Sendable {
       try FileManager.default.createDirectory(
         atPath: workFolder, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
-      if let out = options.outFolder {
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-        guard FileManager.default.isWritableFile(atPath: out) else {
-          throw RunnerFailure("\(out): cannot be written to")
-        }
-      }
-    } catch let failure as RunnerFailure {
-      throw failure
     } catch {
-      throw RunnerFailure("cannot make the folders of the run: \(error.localizedDescription)")
+      throw RunnerFailure("the run's folder \(workFolder): \(SystemWords.text(error))")
     }
     defer {
       // Left over files lie in a folder of our own below the system's temporary one.
@@ -66,6 +63,9 @@ final class SuiteRunner: Sendable {
     }
     return state.wait(seconds: nil) { $0.running == 0 ? $0.results.compactMap { $0 } : nil } ?? []
   }
+
+  /// No further case is begun; `run` returns when those under way are over.
+  func stop() { state.withLock { $0.next = cases.count } }
 
   private func take() -> Int? {
     state.withLock { state in
@@ -89,44 +89,70 @@ final class SuiteRunner: Sendable {
       skipped: planned.skipped)
     guard planned.skipped == nil else { return result }
     let folder = workFolder + "/\(index)"
-    let runner = CaseRunner(
-      planned.scenario,
-      CaseSettings(
-        lane: planned.lane, seed: planned.seed, folder: folder, executable: options.executable,
-        timeoutSeconds: options.timeoutSeconds, replay: SuiteRunner.replay(planned)))
+    let runner = CaseRunner(planned.scenario, settings(of: planned, folder))
     let outcome = runner.run()
     result.history = outcome.history
     result.failure = outcome.failure
+    result.unavailable = outcome.unavailable
     result.realSeconds = outcome.realSeconds
     result.checks = outcome.checks
-    if outcome.failure == nil { result.checks += Checkers.judge(outcome.history) }
+    if outcome.failure == nil && outcome.unavailable == nil {
+      result.checks += Checkers.judge(outcome.history)
+    }
     if result.exitCode != .pass, let out = options.outFolder {
-      result.kept = keep(folder, planned, out, outcome.history)
+      result.kept = keep(folder, planned, out, outcome)
+    }
+    if let folder = options.historyFolder {
+      do { try write(outcome.history, to: folder + "/" + name(of: planned) + ".jsonl") } catch {
+        result.failure =
+          result.failure ?? "the history cannot be written: \(SystemWords.text(error))"
+      }
     }
     // What was to be kept has been moved; the rest is of no use.
     try? FileManager.default.removeItem(atPath: folder)
     return result
   }
 
+  private func settings(of planned: PlannedCase, _ folder: String) -> CaseSettings {
+    var settings = CaseSettings(
+      lane: planned.lane, seed: planned.seed, folder: folder, executable: options.executable,
+      timeoutSeconds: options.timeoutSeconds,
+      replay: ReplayCommand.line(planned, options.remoteWords))
+    if planned.lane == .remote, let site = options.remote {
+      settings.remote = site
+      // What the script itself takes is no reason to give up.
+      settings.timeoutSeconds += Double(planned.scenario.spanNs + site.maxRealNs) / 1_000_000_000
+    }
+    return settings
+  }
+
   private func keep(
-    _ folder: String, _ planned: PlannedCase, _ out: String, _ history: History
+    _ folder: String, _ planned: PlannedCase, _ out: String, _ outcome: CaseOutcome
   ) -> String? {
-    let name = "\(planned.scenario.title)-\(planned.lane.rawValue)"
-    let target = out + "/" + name.map { "/\\:".contains($0) ? "_" : String($0) }.joined()
+    let target = out + "/" + name(of: planned)
     let manager = FileManager.default
     // What an earlier run kept for the same case is replaced.
     try? manager.removeItem(atPath: target)
     do {
       try manager.moveItem(atPath: folder, toPath: target)
-      try Data(HistoryText.bytes(history)).write(
-        to: URL(fileURLWithPath: target + "/history.jsonl"))
+      try write(outcome.history, to: target + "/" + KeptCase.historyName)
+      try Data(outcome.journal()).write(
+        to: URL(fileURLWithPath: target + "/" + KeptCase.journalName))
+      if manager.fileExists(atPath: planned.scenario.file) {
+        try manager.copyItem(
+          atPath: planned.scenario.file, toPath: target + "/" + KeptCase.scriptName)
+      }
       return target
     } catch { return nil }
   }
 
-  private static func replay(_ planned: PlannedCase) -> String {
-    "workbench run \(planned.scenario.file) --lane \(planned.lane.rawValue)"
-      + " --seed \(planned.seed)"
-      + (planned.scenario.variant.isEmpty ? "" : " --filter '\(planned.scenario.title)'")
+  private func write(_ history: History, to file: String) throws {
+    try Data(HistoryText.bytes(history)).write(to: URL(fileURLWithPath: file))
+  }
+
+  /// A file name for a case.
+  private func name(of planned: PlannedCase) -> String {
+    "\(planned.scenario.title)-\(planned.lane.rawValue)"
+      .map { "/\\:".contains($0) ? "_" : String($0) }.joined()
   }
 }

@@ -23,7 +23,11 @@ package enum LaneCapability {
   }
 
   private static func remoteObstacle(_ step: Step) -> String? {
-    if case .when = step.moment { return "a remote server has no phases and gates to wait for" }
+    if case .when(let trigger) = step.moment {
+      guard case .recorded = trigger else {
+        return "a remote server has no phases and gates to wait for"
+      }
+    }
     switch step.action {
     case .serverToken, .serverRestart, .gate: return "a remote server is not steered"
     case .network(.captive, _): return "a remote server is no captive portal"

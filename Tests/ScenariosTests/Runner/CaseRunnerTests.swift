@@ -125,6 +125,22 @@ final class CaseRunnerTests: XCTestCase {
     }
   }
 
+  func testAccounts_whenTheServerTakesAnyToken_areThoseOfTheDevicesTokens() throws {
+    let text = """
+      {"name":"t","about":"a","device":{"token":{"value":"TA","account":"anna"}},
+       "timeline":[{"at":"0s","record":{"as":"a","count":3}},
+        {"at":"2m","deviceToken":{"value":"TB","account":"ben","notify":true}},
+        {"at":"3m","record":{"as":"b","count":3}},{"at":"9m","expect":[{"delivered":"b"}]}],
+       "expect":[{"accountsKept":true},{"delivered":"a"}]}
+      """
+    for lane in LaneName.standard {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(
+        checks.filter { $0.verdict.outcome != .pass }.map(\.checker), [], "\(lane)")
+    }
+  }
+
   func testGuard_whenRealTimeRunsOut_isTheRunnersFailure() throws {
     let runner = CaseRunner(
       try Fixture.scenario(script("")),
