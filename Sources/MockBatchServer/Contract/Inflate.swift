@@ -33,11 +33,13 @@ final class Inflater {
     }
     try prepare()
     var output: [UInt8] = []
-    var capacity = firstCapacity(body, maxBytes)
+    // One byte above the limit shows that it is passed.
+    let most = maxBytes < .max ? maxBytes + 1 : .max
+    var capacity = firstCapacity(body, most)
     var consumed = 0
     while true {
       let status = try step(body, &consumed, &output, capacity)
-      if output.count > Inflater.ratioFloor, output.count / maxRatio >= max(1, consumed) {
+      if output.count > Inflater.ratioFloor, output.count / max(1, maxRatio) >= max(1, consumed) {
         throw Problem(.bomb, "more than \(maxRatio) bytes come out of each compressed byte")
       }
       guard output.count <= maxBytes else {
@@ -47,7 +49,7 @@ final class Inflater {
       if consumed == body.count, output.count < capacity {
         throw Problem(.truncatedGzip, "the body ends inside the gzip member")
       }
-      capacity = min(maxBytes + 1, capacity * 2)
+      capacity = min(most, capacity * 2)
     }
     try checkEnd(body, consumed)
     return output
@@ -55,9 +57,9 @@ final class Inflater {
 
   /// The trailer tells the length of an honest body, so that one allocation does. A lie costs
   /// nothing but a second round.
-  private func firstCapacity(_ body: [UInt8], _ maxBytes: Int) -> Int {
+  private func firstCapacity(_ body: [UInt8], _ most: Int) -> Int {
     let told = body.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-    return min(maxBytes + 1, max(64, min(told, body.count * Inflater.expectedRatio) + 1))
+    return min(most, max(64, min(told, body.count * Inflater.expectedRatio) + 1))
   }
 
   /// How far the trailer's length is believed, in multiples of the compressed length.

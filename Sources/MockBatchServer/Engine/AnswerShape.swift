@@ -144,7 +144,8 @@ enum Pace: Sendable {
       let chunks = max(1, min(dribble.chunks, max(1, count)))
       return (1...chunks).map { index in
         let part = chunks > 1 ? Double(index - 1) / Double(chunks - 1) : 0
-        return Piece(end: count * index / chunks, atNs: Int64(Double(dribble.durationNs) * part))
+        let at = Double(dribble.durationNs) * part
+        return Piece(end: count * index / chunks, atNs: at < 9e18 ? Int64(at) : .max)
       }
     case .bandwidth(let rate, _):
       let perTick = Int(Double(rate) * Double(Pace.tickNs) / 1e9)

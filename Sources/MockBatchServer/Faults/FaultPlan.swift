@@ -90,6 +90,8 @@ public struct ContractRules: Sendable, Hashable {
   public var tokens: [Token] = []
   /// The key of the array of events; nil: the body is the array.
   public var envelopeKey: String? = "events"
+  /// The largest size that a plan may allow: a body is held in memory as a whole.
+  static let largestLimit: Int64 = 1_000_000_000
   /// Bytes of JSON.
   public var maxBodyBytes = 256_000
   /// Bytes of the body as sent.

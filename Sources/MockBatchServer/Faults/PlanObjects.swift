@@ -4,7 +4,9 @@ enum PlanObjects {
   static let milliseconds = "A duration with units: \"80ms\", \"20s\", \"1h30m\"."
   static let counter = PlanShape.integer(0...Int64(Int32.max))
   static let positive = PlanShape.integer(1...Int64(Int32.max))
-  static let byteSize = PlanShape.either([.integer(0...Int64.max), .size])
+  static let byteSize = PlanShape.either([
+    .integer(0...ContractRules.largestLimit), .size(max: ContractRules.largestLimit),
+  ])
   static let fraction = PlanShape.number(0...1)
 
   static let plan = PlanObject(

@@ -119,7 +119,11 @@ enum PlanReader {
       case .pattern: _ = try TextPattern(text)
       case .path: _ = try JSONPath(text)
       case .duration: _ = try Quantity.nanoseconds(text)
-      case .size: _ = try Quantity.bytes(text)
+      case .size(let most):
+        guard try Quantity.bytes(text) <= most else {
+          throw QuantityError(
+            description: "\"\(text)\" is out of range, expected \(shape.expectation)")
+        }
       case .base64:
         guard Data(base64Encoded: text) != nil else {
           throw QuantityError(description: "not base64")

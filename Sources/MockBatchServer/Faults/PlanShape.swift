@@ -14,7 +14,8 @@ indirect enum PlanShape: Sendable {
   case seed
   case number(ClosedRange<Double>)
   case duration
-  case size
+  /// Bytes, as text with a unit, up to a bound.
+  case size(max: Int64)
   case choice([String])
   /// Base64 text.
   case base64
@@ -44,7 +45,7 @@ indirect enum PlanShape: Sendable {
         : "a number from \(PlanShape.short(range.lowerBound)) to "
           + PlanShape.short(range.upperBound)
     case .duration: return "a duration like \"80ms\" or \"1h30m\""
-    case .size: return "a size like \"256KB\""
+    case .size(let max): return "a size like \"256KB\" up to \(max) bytes"
     case .choice(let words): return PlanShape.list(words.map { "\"\($0)\"" })
     case .base64: return "base64 text"
     case .object(let object): return "an object (\(object.name))"

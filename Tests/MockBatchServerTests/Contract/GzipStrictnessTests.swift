@@ -66,6 +66,12 @@ final class GzipStrictnessTests: XCTestCase {
     XCTAssertNil(kind(GzipBuilder.make([UInt8](repeating: 65, count: 1_000)), maxBytes: 1_000))
   }
 
+  func testGunzip_whenNoLimitIsSet_inflatesAsUsual() throws {
+    let output = try Inflater().gunzip(
+      GzipBuilder.make([UInt8](repeating: 65, count: 1_000)), maxBytes: .max, maxRatio: .max)
+    XCTAssertEqual(output.count, 1_000)
+  }
+
   func testGunzip_whenAnyPrefixIsSent_refusesIt() {
     let good = GzipBuilder.make(EventBuilder.batch([1]))
     for length in 0..<good.count { XCTAssertNotNil(kind(Array(good.prefix(length)))) }

@@ -28,6 +28,10 @@ final class AnswerShapeTests: XCTestCase {
     XCTAssertEqual(pieces.map(\.atNs), [0, second / 2, second, second * 3 / 2, second * 2])
     XCTAssertEqual(running.acts.last, .keepAlive)
     XCTAssertEqual(running.acts.first, .head(200, length: 1_000))
+    let slow = try send(
+      #"{\#(body),"dribble":{"chunks":2,"duration":"9223372036854775807ns"}}"#)
+    XCTAssertEqual(slow.acts.last, .keepAlive)
+    XCTAssertEqual(slow.sent.last?.atNs, .max)
     let tiny = try send(#"{"status":200,"body":"ab","dribble":{"chunks":9,"duration":"1s"}}"#)
     XCTAssertEqual(self.pieces(tiny).map(\.bytes), [1, 1])
   }

@@ -56,6 +56,12 @@ final class FaultPlanErrorTests: XCTestCase {
     check(
       #"{"version":1,"rules":[{"request":{"urlPattern":"("},"responses":[{}]}]}"#,
       "1:48: \"(\" is not a regular expression")
+    check(
+      #"{"version":1,"contract":{"maxBodyBytes":9223372036854775807}}"#,
+      "1:41: 9223372036854775807 is out of range, expected an integer from 0 to 1000000000")
+    check(
+      #"{"version":1,"contract":{"maxWireBytes":"1GiB"}}"#,
+      "1:41: \"1GiB\" is out of range, expected a size like \"256KB\" up to 1000000000 bytes")
     check(#"{"version":1,"version":1}"#, "1:14: duplicate key \"version\"")
     check(
       "{\"version\":1,\n \"seed\":-1}",
