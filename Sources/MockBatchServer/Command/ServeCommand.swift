@@ -53,6 +53,7 @@ public enum ServeCommand {
     let clock = LiveEngineClock()
     let engine = BatchEngine(
       plan: plan, ledger: ledger, clock: clock,
+      tokens: options.tokens.map { ContractRules.Token(value: $0) },
       onEvent: log.map { log in { @Sendable event in log.note(event, wallMs: clock.wallMs) } })
     var configuration = BatchServer.Configuration(
       host: options.host, port: options.port, adminPort: options.adminPort, tls: options.tls)
@@ -92,7 +93,6 @@ public enum ServeCommand {
         throw Failure(text: error.rendered(file: file, source: bytes), status: Status.wrongPlan)
       }
     }
-    plan.contract.tokens += options.tokens.map { ContractRules.Token(value: $0) }
     return plan
   }
 

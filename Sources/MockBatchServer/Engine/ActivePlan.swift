@@ -7,10 +7,13 @@ final class ActivePlan: Sendable {
   /// Rules that the host puts before the plan's, such as a captive portal.
   let overlay: RuleBook?
 
-  init(plan: FaultPlan, activatedNs: Int64) {
+  /// - Parameter tokens: accepted beside the plan's own.
+  init(plan: FaultPlan, activatedNs: Int64, tokens: [ContractRules.Token] = []) {
     self.plan = plan
     self.activatedNs = activatedNs
-    contract = BatchContract(rules: plan.contract)
+    var contract = plan.contract
+    contract.tokens += tokens
+    self.contract = BatchContract(rules: contract)
     rules = RuleBook(rules: plan.rules, seed: plan.seed)
     overlay = nil
   }

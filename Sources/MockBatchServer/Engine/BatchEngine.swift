@@ -17,6 +17,8 @@ public final class BatchEngine: Sendable {
   let metrics = Guarded(EngineMetrics())
   let dates = DateCache()
   let watchers = Watchers()
+  /// Accepted under every plan.
+  private let tokens: [ContractRules.Token]
   private let performers = Guarded<[PerformerKind]>([])
   private let active: Guarded<ActivePlan>
   private let listener = Guarded(Listener())
@@ -38,21 +40,24 @@ public final class BatchEngine: Sendable {
   ///   - plan: faults and contract; by default none and the usual limits.
   ///   - ledger: in memory by default.
   ///   - clock: drives everything that depends on time; a scripted one makes runs repeatable.
+  ///   - tokens: accepted beside those of the plan, this one and every later one; with any of
+  ///     them no plan accepts all tokens.
   ///   - onEvent: called for everything that happens, on the thread where it happens, outside
   ///     every lock. It must not block.
   public convenience init(
     plan: FaultPlan = FaultPlan(), ledger: Ledger = Ledger(),
-    clock: any EngineClock = LiveEngineClock(),
+    clock: any EngineClock = LiveEngineClock(), tokens: [ContractRules.Token] = [],
     onEvent: (@Sendable (EngineEvent) -> Void)? = nil
   ) {
     self.init(
-      plan: plan, ledger: ledger, clock: clock, journalLimits: .standard, routes: [],
-      onEvent: onEvent)
+      plan: plan, ledger: ledger, clock: clock, tokens: tokens, journalLimits: .standard,
+      routes: [], onEvent: onEvent)
   }
 
   /// An engine with further endpoints and other journal bounds.
   package init(
-    plan: FaultPlan, ledger: Ledger, clock: any EngineClock, journalLimits: Journal.Limits,
+    plan: FaultPlan, ledger: Ledger, clock: any EngineClock,
+    tokens: [ContractRules.Token] = [], journalLimits: Journal.Limits,
     routes: [any Route], onEvent: (@Sendable (EngineEvent) -> Void)?
   ) {
     self.clock = clock
@@ -60,7 +65,8 @@ public final class BatchEngine: Sendable {
     journal = Journal(limits: journalLimits)
     hub = EventHub(onEvent)
     self.routes = [BatchRoute(ledger: ledger)] + routes
-    active = Guarded(ActivePlan(plan: plan, activatedNs: clock.nowNs))
+    self.tokens = tokens
+    active = Guarded(ActivePlan(plan: plan, activatedNs: clock.nowNs, tokens: tokens))
     startTimeline(plan, from: clock.nowNs)
   }
 
@@ -78,7 +84,7 @@ public final class BatchEngine: Sendable {
   public func use(_ plan: FaultPlan) throws {
     for performer in performers.access({ $0 }) { try plan.check(for: performer) }
     let now = clock.nowNs
-    let next = ActivePlan(plan: plan, activatedNs: now)
+    let next = ActivePlan(plan: plan, activatedNs: now, tokens: tokens)
     active.access { $0 = next }
     report(0, .planActivated)
     startTimeline(plan, from: now)

@@ -54,6 +54,25 @@ final class AdminTests: XCTestCase {
       refused.json.objectValue?["detail"], "urlprotocol cannot express halfClose (rule \"rule-1\")")
   }
 
+  func testPlan_whenTheHostRestrictsTokens_neverOpensTheDoor() throws {
+    let clock = ManualEngineClock()
+    let engine = BatchEngine(clock: clock, tokens: [ContractRules.Token(value: "T1")])
+    let driver = EngineDriver(engine, clock)
+    let admin = AdminHandler(engine: engine)
+    func statuses() -> [Int] {
+      ["T1", "T2", "T3"].map { driver.send(RequestBuilder.make(token: $0)).status }
+    }
+    XCTAssertEqual(statuses(), [200, 401, 401])
+    XCTAssertEqual(call(admin, "DELETE", "/plan").status, 204)
+    XCTAssertEqual(statuses(), [200, 401, 401])
+    let plan = #"{"version":1,"contract":{"tokens":[{"value":"T2"}]}}"#
+    XCTAssertEqual(call(admin, "PUT", "/plan", plan).status, 200)
+    XCTAssertEqual(statuses(), [200, 200, 401])
+    XCTAssertEqual(call(admin, "POST", "/reset", #"{"parts":["plan"]}"#).status, 200)
+    XCTAssertEqual(statuses(), [200, 200, 401])
+    XCTAssertEqual(call(admin, "GET", "/plan").json.description, plan)
+  }
+
   func testRequests_whenSearched_areFoundCountedAndNearlyFound() throws {
     let driver = try EngineDriver()
     let admin = AdminHandler(engine: driver.engine)

@@ -21,16 +21,24 @@ final class EngineDriver {
     var act: Act
   }
 
-  let clock = ManualEngineClock()
+  let clock: ManualEngineClock
   let engine: BatchEngine
   private let events = Guarded<[EngineEvent]>([])
   private var connection = 0
 
   init(_ plan: String = "{\"version\":1}", ledger: Ledger = Ledger()) throws {
+    let clock = ManualEngineClock()
+    self.clock = clock
     let events = events
     engine = BatchEngine(plan: try FaultPlan(plan), ledger: ledger, clock: clock) { event in
       events.access { $0.append(event) }
     }
+  }
+
+  /// Drives an engine that exists; its events are not written down.
+  init(_ engine: BatchEngine, _ clock: ManualEngineClock) {
+    self.engine = engine
+    self.clock = clock
   }
 
   var kinds: [EngineEvent.Kind] { events.access { $0.map(\.kind) } }
