@@ -14,7 +14,8 @@ enum DrainRow {
     try withFolder { folder in
       let server = try BatchServer().start()
       defer { server.stop() }
-      var settings = RecordRows.configuration(folder, endpoint: server.url.absoluteString + "/v1/telemetry/batch")
+      var settings = RecordRows.configuration(
+        folder, endpoint: server.url.absoluteString + "/v1/telemetry/batch")
       settings.queueCapBytes = 200_000_000
       let filler = try RecordRows.started(settings)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in

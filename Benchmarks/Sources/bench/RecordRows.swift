@@ -38,37 +38,33 @@ enum RecordRows {
     _ = done.wait(timeout: .now() + 30)
   }
 
-  static func oneThread() throws -> Row {
+  static func oneThread() throws -> [Row] {
     let count = 20_000
-    var slowest = 0.0
-    var p999 = 0.0
+    var calls = CallTimes()
     let ours = try best {
       try withFolder { folder in
         let telemetry = try started(configuration(folder))
-        var times = [Double](repeating: 0, count: count)
-        let start = seconds()
-        for index in 0..<count {
-          let before = seconds()
-          guard case .durable = telemetry.record("navigation", payload) else {
-            throw RowFailure("a receipt that is not durable")
+        defer { stop(telemetry) }
+        var times = CallTimes(log: folder + "/queue/queue.sqlite-wal")
+        for _ in 0..<count {
+          try times.measure {
+            guard case .durable = telemetry.record("navigation", payload) else {
+              throw RowFailure("a receipt that is not durable")
+            }
           }
-          times[index] = seconds() - before
         }
-        let took = seconds() - start
-        stop(telemetry)
-        times.sort()
-        slowest = times[count - 1]
-        p999 = times[count * 999 / 1_000]
-        return took
+        calls = times
+        return times.total
       }
     }
     let limit = try best { try withFolder { limit_record($0, Int32(count), sealedSize) } }
     guard limit > 0 else { throw RowFailure("the limit did not run") }
-    return .ratio(
-      "record, one thread", ours: ours, limit: limit, atMost: 1.3,
-      detail:
-        "\(format(ours / Double(count) * 1e6)) µs against \(format(limit / Double(count) * 1e6)) µs; "
-        + "p99.9 \(format(p999 * 1e6)) µs, worst \(format(slowest * 1e3)) ms")
+    return [
+      .ratio(
+        "record, one thread", ours: ours, limit: limit, atMost: 1.3,
+        detail: "\(format(ours / Double(count) * 1e6)) µs against "
+          + "\(format(limit / Double(count) * 1e6)) µs")
+    ] + calls.rows
   }
 
   static func eightThreads() throws -> Row {
@@ -78,14 +74,18 @@ enum RecordRows {
         let telemetry = try started(configuration(folder))
         let start = seconds()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
-          for _ in 0..<(count / 8) { telemetry.record("navigation", payload) }
+          for _ in 0..<(count / 8) {
+            // A full memory buffer behind a full log refuses: tried again, as a patient caller does.
+            while case .rejected(.bufferFull) = telemetry.record("navigation", payload) {}
+          }
+        }
+        // What a full log sent to the memory buffer counts once it is written.
+        while telemetry.status().ledger.recorded < count {
+          guard seconds() - start < 60 else { throw RowFailure("not all became durable") }
+          usleep(200)
         }
         let took = seconds() - start
-        let status = telemetry.status()
         stop(telemetry)
-        guard status.ledger.recorded >= count else {
-          throw RowFailure("only \(status.ledger.recorded) durable")
-        }
         return took
       }
     }

@@ -5,7 +5,7 @@ setvbuf(stdout, nil, _IOLBF, 0)
 
 let rows: [(name: String, run: () throws -> [Row])] = [
   ("json", { try JSONRows.rows() }),
-  ("record", { [try RecordRows.oneThread()] }),
+  ("record", { try RecordRows.oneThread() }),
   ("record-8", { [try RecordRows.eightThreads()] }),
   ("power-loss", { [try RecordRows.powerLoss()] }),
   ("open", { [try OpenRow.row()] }),
