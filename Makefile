@@ -5,7 +5,7 @@ WORKBENCH = .build/release/workbench
 RELEASE = -c release -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 .PHONY: help run test lint format coverage build bootstrap tools conformance clients soak \
-  crash property tsan bench docs examples fuzz schemathesis verify-broken
+  crash property tsan bench check-bench docs examples fuzz schemathesis verify-broken
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ verify-broken: bootstrap ## every deliberately broken server against `workbench 
 bench: build ## every speed row next to its limit; ROWS="record drain" picks some
 	swift build -c release --package-path Benchmarks --product bench
 	Benchmarks/.build/release/bench $(ROWS)
+
+check-bench: build ## type-check the benchmark package
+	@scripts/check-bench
 
 docs: bootstrap ## the API pages, built with DocC into build/docs
 	@scripts/docs

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "limits.h"
+#include "CLimits.h"
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // The limits that the benchmark rows stand next to: the same work in plain C calls of the same
 // libraries, without any of our code. Every function returns seconds, or a negative number on error.
-#ifndef LIMITS_H
-#define LIMITS_H
+#ifndef CLIMITS_H
+#define CLIMITS_H
 #include <stddef.h>
 #include <stdint.h>
 
