@@ -74,7 +74,7 @@ public final class Telemetry: Sendable {
   /// Records one event with an id of the SDK's making.
   ///
   /// - Parameters:
-  ///   - type: What kind of event it is, e.g. `navigation`.
+  ///   - type: What kind of event it is, e.g. `navigation`; not empty.
   ///   - payload: An object; nested at most `maxPayloadDepth` levels.
   /// - Returns: Whether the event is durable, held in memory, or not taken.
   @discardableResult

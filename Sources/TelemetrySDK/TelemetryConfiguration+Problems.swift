@@ -38,13 +38,17 @@ extension TelemetryConfiguration {
       batchMaxEvents <= 10_000, "batchMaxEvents is \(batchMaxEvents), must be at most 10000")
     check((1...9).contains(gzipLevel), "gzipLevel is \(gzipLevel), must be 1 to 9")
     check(
-      (1...500).contains(maxPayloadDepth),
-      "maxPayloadDepth is \(maxPayloadDepth), must be 1 to 500")
+      (1...TelemetryConfiguration.deepestPayload).contains(maxPayloadDepth),
+      "maxPayloadDepth is \(maxPayloadDepth), must be 1 to \(TelemetryConfiguration.deepestPayload)"
+    )
     checkTimes(&problems)
     atLeast("slowLinkBytesPerSecond", slowLinkBytesPerSecond, 1)
     atLeast("refusalsBeforePause", refusalsBeforePause, 1)
     return problems
   }
+
+  /// The wire contract ends at 128 levels; envelope, list and event are three of them.
+  private static let deepestPayload = 125
 
   private func checkEndpoint(_ problems: inout [String]) {
     guard let url = URL(string: endpoint), let scheme = url.scheme?.lowercased(),

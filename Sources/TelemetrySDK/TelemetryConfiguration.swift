@@ -73,7 +73,7 @@ public struct TelemetryConfiguration: Sendable {
   public var envelope = BatchEnvelope.object(key: "events")
   /// zlib's level, 1 (fast) to 9 (small).
   public var gzipLevel = 6
-  /// Levels of arrays and objects in a payload.
+  /// Levels of arrays and objects in a payload, at most 125.
   public var maxPayloadDepth = 64
 
   /// While active and something is queued, a batch goes out after this time.

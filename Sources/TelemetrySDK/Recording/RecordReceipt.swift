@@ -50,6 +50,8 @@ public enum RejectReason: String, Sendable, Hashable, CaseIterable, Error {
   case noConsent
   /// The `beforeSend` hook answered nil.
   case filtered
+  /// The type is empty, or the `beforeSend` hook emptied it.
+  case emptyType
   /// The payload is not an object.
   case payloadNotObject
   /// The payload is nested deeper than `maxPayloadDepth`.

@@ -94,6 +94,8 @@ package final class Recorder: Sendable {
       event.type = changed.type
       event.payload = changed.payload
     }
+    // A server refuses a batch for it, and good events with it.
+    guard !event.type.isEmpty else { return .failure(.emptyType) }
     let wallMs = environment.clock.wallMs()
     guard !EventEncoder.isDeeper(event.payload, than: configuration.maxPayloadDepth) else {
       return .failure(.tooDeep)

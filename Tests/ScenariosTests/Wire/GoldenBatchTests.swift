@@ -48,4 +48,23 @@ final class GoldenBatchTests: XCTestCase {
       String(decoding: golden, as: UTF8.self))
     XCTAssertEqual(try contract.decode(request, account: nil).events.count, 2)
   }
+
+  func testPayload_whenAsDeepAsAConfigurationMaySay_isTakenByTheServerAndOneMoreIsNot() throws {
+    var configuration = TelemetryConfiguration(endpoint: "https://x.test/b", directory: "/x")
+    for (levels, isTaken) in [(125, true), (126, false)] {
+      configuration.maxPayloadDepth = levels
+      XCTAssertEqual(configuration.problems().isEmpty, isTaken, "\(levels)")
+      var payload = JSONObject()
+      for _ in 1..<levels { payload = ["n": .object(payload)] }
+      let event = try event("0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", 0, "deep", payload)
+      let body = try BatchBuilder(envelope: .object(key: "events"), gzipLevel: 6).build([event])
+      let request = HTTPRequest(
+        method: "POST", target: "/v1/telemetry/batch", headers: ["Content-Encoding": "gzip"],
+        body: body.gzip)
+      let contract = BatchContract(rules: ContractRules())
+      // try? because whether it throws is the question.
+      let batch = try? contract.decode(request, account: nil)
+      XCTAssertEqual(batch != nil, isTaken, "\(levels)")
+    }
+  }
 }

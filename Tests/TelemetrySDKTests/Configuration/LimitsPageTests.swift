@@ -111,7 +111,7 @@ final class LimitsPageTests: XCTestCase {
       ("batchMaxEvents", { $0.batchMaxEvents = 0 }),
       ("batchMaxEvents", { $0.batchMaxEvents = 10_001 }), ("gzipLevel", { $0.gzipLevel = 0 }),
       ("gzipLevel", { $0.gzipLevel = 10 }), ("maxPayloadDepth", { $0.maxPayloadDepth = 0 }),
-      ("maxPayloadDepth", { $0.maxPayloadDepth = 501 }),
+      ("maxPayloadDepth", { $0.maxPayloadDepth = 126 }),
       ("flushIntervalMs", { $0.flushIntervalMs = 0 }),
       ("lowPowerIntervalMs", { $0.lowPowerIntervalMs = .max }),
       ("probeIntervalMs", { $0.probeIntervalMs = -1 }),

@@ -129,6 +129,19 @@ final class PayloadTextTests: XCTestCase {
     XCTAssertEqual(telemetry.record("x", encoding: 5), .rejected(.payloadNotObject))
   }
 
+  func testType_whenEmpty_isRefusedAlsoWhereTheHookEmptiedIt() {
+    XCTAssertEqual(RecordingFixture().telemetry.record("", [:]), .rejected(.emptyType))
+    let emptying = RecordingFixture {
+      $0.beforeSend = { event in
+        var event = event
+        event.type = ""
+        return event
+      }
+    }
+    XCTAssertEqual(emptying.telemetry.record("x", [:]), .rejected(.emptyType))
+    XCTAssertEqual(emptying.stored, [])
+  }
+
   func testConsent_whenWithdrawn_keepsForeignCodeFromRunning() {
     final class Watched: Encodable, @unchecked Sendable {
       // Guard: one thread.
