@@ -15,6 +15,8 @@ package final class InMemoryEventStore: EventStore {
     /// Answers to coming writes, used up one by one.
     package var nextBlocks: [StoreBlock] = []
     package var isSyncPending = false
+    /// Why the store does not open; nil where it does.
+    package var opening: StoreBlock?
   }
 
   private struct State {
@@ -56,11 +58,16 @@ package final class InMemoryEventStore: EventStore {
   }
 
   package func open() -> StoreBlock? {
-    let count = state.withLock { state -> Int64 in
-      state.isOpen = true
-      return Int64(state.rows.count)
+    let result = state.withLock { state -> (block: StoreBlock?, count: Int64) in
+      state.isOpen = state.orders.opening == nil
+      if let block = state.orders.opening { state.reason = block }
+      return (state.orders.opening, Int64(state.rows.count))
     }
-    tell([.opened(recoveredRows: count)])
+    if let block = result.block {
+      tell([.blocked(block)])
+      return block
+    }
+    tell([.opened(recoveredRows: result.count)])
     return nil
   }
 

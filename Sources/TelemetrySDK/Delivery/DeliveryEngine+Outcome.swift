@@ -27,7 +27,8 @@ extension DeliveryEngine {
   private mutating func take(_ batch: Batch, now: Moment) {
     let isLastAccount = batch.summary.account == (token.current?.account ?? "")
     if isLastAccount, let first = batch.summary.rows.first?.sequence {
-      resumeWaiters(.drained) { $0.request.throughSequence < first }
+      // An event in the memory buffer may be older than these rows.
+      if !isBufferUnwritten { resumeWaiters(.drained) { $0.request.throughSequence < first } }
       if first > drainThrough, !batch.summary.hasMore, isolation.isEmpty {
         release(batch)
         isWanted = false
@@ -50,8 +51,8 @@ extension DeliveryEngine {
     pendingBytes = 0
     pendingSince = nil
     probeDue = nil
-    resumeWaiters(othersWait ? .waitingForToken : .drained) { _ in true }
-    for id in tasks.keys.sorted() { completeTask(id, success: true) }
+    // Where nothing else waits, `settleWaiters` and `settleTasks` see it.
+    if othersWait { resumeWaiters(.waitingForToken) { _ in true } }
   }
 
   mutating func settled(_ generation: UInt64, _ complete: Bool, now: Moment) {

@@ -104,6 +104,8 @@ extension DeliveryEngine {
 
   private mutating func settleAgain() {
     guard case .settling(var settling) = flight else { return }
+    // What hinders a delete may be a file that closed or is damaged.
+    if storage == .open { emit(.openStore) }
     settling.generation = nextGeneration()
     settling.retryAt = nil
     flight = .settling(settling)
@@ -118,7 +120,8 @@ extension DeliveryEngine {
       emit(.openStore)
     } else {
       writesRetryAt = nil
-      emit(.writeBuffer)
+      isWritingBuffer = true
+      emit(writesNeedOpening ? .openStore : .writeBuffer)
     }
   }
 

@@ -150,13 +150,16 @@ extension DeliveryEngine {
 
 extension DeliveryEngine {
   mutating func storeOpened(_ gate: GateRecord?, queued: Int, now: Moment) {
+    let wasOpen = storage == .open
     storage = .open
+    // In the background it is closed again in this turn, unless something is to be done.
+    isAtRest = false
     if !hasRestored, let gate { restore(gate, now: now) }
     hasRestored = true
     guard queued > 0 else { return }
     mayHaveRows = true
     pendingSince = pendingSince ?? now
-    trigger()
+    if !wasOpen { trigger() }
   }
 
   mutating func storeBlocked(now: Moment) {
@@ -166,23 +169,31 @@ extension DeliveryEngine {
       tries: tries, next: now.adding(milliseconds: DeliveryEngine.storageRetryMs(tries)))
   }
 
-  mutating func writesBlocked(now: Moment) {
+  mutating func writesBlocked(_ reason: BufferReason, now: Moment) {
+    isWritingBuffer = false
     if storage == .closed {
       // Recorded in the background: the file is opened for a moment, so that nothing stays in
       // memory only.
       reopen()
       emit(.writeBuffer)
+      isWritingBuffer = true
       isAtRest = false
       return
     }
     writesTries = min(writesTries + 1, 1_000)
     writesRetryAt = now.adding(milliseconds: DeliveryEngine.storageRetryMs(writesTries))
+    writesNeedOpening = reason.needsOpening
   }
 
   mutating func writesRecovered() {
     writesTries = 0
     writesRetryAt = nil
+    isWritingBuffer = false
+    writesNeedOpening = false
   }
+
+  /// Something recorded is in memory only.
+  var isBufferUnwritten: Bool { writesRetryAt != nil || isWritingBuffer }
 
   mutating func reopen() {
     guard storage == .closed else { return }
@@ -197,5 +208,17 @@ extension DeliveryEngine {
 
   static func storageRetryMs(_ tries: Int) -> Int64 {
     RetrySchedule(baseMs: 125, capMs: 5_000).ceilingMs(failures: tries)
+  }
+}
+
+extension BufferReason {
+  /// True where writing again is not enough: a file that closed or is damaged, a key that is
+  /// missing and an interrupted purge are seen to by opening the store, which does nothing where
+  /// all is well.
+  fileprivate var needsOpening: Bool {
+    switch self {
+    case .notOpen, .keyUnavailable, .locked, .ioError: return true
+    case .busy, .diskFull, .suspended, .walBudget, .syncPending: return false
+    }
   }
 }

@@ -28,10 +28,11 @@ extension DeliveryEngine {
     guard !waiters.isEmpty else { return }
     let blocker = blocker(now: now)
     let isIdle = flight == .idle && ahead == .none && token.asking == nil
-    resumeWaiters(isIdle ? ending(blocker) ?? .timedOut : .timedOut) { $0.deadline <= now }
+    let overdue = isBufferUnwritten ? FlushReport.Ending.storageUnavailable : .timedOut
+    resumeWaiters(isIdle ? ending(blocker) ?? overdue : .timedOut) { $0.deadline <= now }
     guard isIdle else { return }
     // With the memory buffer unwritten, something recorded before is still here.
-    guard isWanted || storage != .open || writesRetryAt != nil || blocker == .disabled else {
+    guard isWanted || storage != .open || isBufferUnwritten || blocker == .disabled else {
       return resumeWaiters(.drained) { _ in true }
     }
     guard let blocker else { return }
@@ -44,7 +45,7 @@ extension DeliveryEngine {
     }
   }
 
-  private func ending(_ blocker: Blocker?) -> FlushReport.Ending? {
+  func ending(_ blocker: Blocker?) -> FlushReport.Ending? {
     switch blocker {
     case nil, .suspended, .asking: return nil
     case .disabled: return .disabled

@@ -20,6 +20,10 @@ package struct DeliveryEngine: Sendable {
   /// Set while the memory buffer could not be written; then it is tried again.
   var writesRetryAt: Moment?
   var writesTries = 0
+  /// That try is under way.
+  var isWritingBuffer = false
+  /// The reason lies deeper than the one write: the store is opened anew for the next try.
+  var writesNeedOpening = false
 
   // What waits to be sent.
   /// A trigger came, and not everything that it meant has gone.
@@ -116,7 +120,7 @@ package struct DeliveryEngine: Sendable {
     case .recorded(let events, let bytes, let last):
       recorded(events: events, bytes: bytes, last: last, now: now)
     case .requeued(let events): requeued(events: events, now: now)
-    case .writesBlocked: writesBlocked(now: now)
+    case .writesBlocked(let reason): writesBlocked(reason, now: now)
     case .writesRecovered: writesRecovered()
     case .upkeepDone(let more): upkeepDone(more: more, now: now)
     case .timerFired(let timer, let generation): timerFired(timer, generation, now: now)

@@ -25,8 +25,8 @@ package enum DeliveryInput: Sendable, Equatable {
   case recorded(events: Int, bytes: Int, lastSequence: Int64)
   /// Rows came back into the queue from the quarantine.
   case requeued(events: Int)
-  /// Events went to the memory buffer because the store takes no writes.
-  case writesBlocked
+  /// Events went to the memory buffer because the store takes no writes, and why it does not.
+  case writesBlocked(BufferReason)
   /// The memory buffer is empty again.
   case writesRecovered
   /// The store was tended; `more` where it has more to do.

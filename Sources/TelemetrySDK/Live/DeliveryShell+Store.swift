@@ -3,19 +3,28 @@ extension DeliveryShell {
   func openStore() {
     guard !isClosed else { return }
     if let block = store.open() {
+      isOpen = false
       recorder.blocked(BufferReason(block))
       return receive(.storeBlocked)
     }
+    // Also asked for while it is open: to see to keys, purges and damage.
+    let wasOpen = isOpen
     isOpen = true
-    finishPurges()
-    if rotationIsWanted { rotateKey() }
+    grantWishes()
     let gate = loadNotes()
-    writeBuffer()
+    let written = writtenBuffer()
     refreshSnapshot()
     let queued = Int(clamping: published.withLock { $0.snapshot.ledger.queued })
-    diagnostics.emit(.opened(queued: queued))
+    if !wasOpen { diagnostics.emit(.opened(queued: queued)) }
     receive(.recorded(events: 0, bytes: 0, lastSequence: recorder.lastSequence))
     receive(.storeOpened(gate: gate, queued: queued))
+    if let written { receive(written) }
+  }
+
+  /// What the app asked for while the store could not take it.
+  private func grantWishes() {
+    finishPurges()
+    if rotationIsWanted { rotateKey() }
   }
 
   /// Session, account and gate as the store kept them.
@@ -56,21 +65,29 @@ extension DeliveryShell {
     // somebody must try again.
     guard news.buffered > 0 || recorder.needsWriter, !isClosed else { return }
     // Closed for suspension: the engine has the file opened for a moment.
-    if isOpen { writeBuffer() } else if engine.isSuspended { receive(.writesBlocked) }
+    if isOpen { writeBuffer() } else if engine.isSuspended { receive(.writesBlocked(.suspended)) }
   }
 
   /// Writes the memory buffer, oldest first. After a few chunks the rest is left to a later turn:
   /// busy callers must not keep delivery from its own work.
   func writeBuffer() {
-    guard isOpen else { return }
+    if let written = writtenBuffer() { receive(written) }
+  }
+
+  /// The same, with the news for the engine left to the caller; nil where a later turn has it.
+  private func writtenBuffer() -> DeliveryInput? {
+    guard isOpen else { return nil }
     for _ in 0..<DeliveryShell.chunksPerTurn {
       let drained = recorder.drainChunk(waitingAtMostMs: nil)
-      if drained.blocked != nil { return receive(.writesBlocked) }
+      if let reason = drained.blocked { return .writesBlocked(reason) }
       if drained.isIdle { break }
     }
-    guard let hadDetour = recorder.endDetour() else { return perform { $0.writeBuffer() } }
+    guard let hadDetour = recorder.endDetour() else {
+      perform { $0.writeBuffer() }
+      return nil
+    }
     if hadDetour { diagnostics.emit(.storageRecovered) }
-    receive(.writesRecovered)
+    return .writesRecovered
   }
 
   // MARK: Settling
@@ -116,6 +133,7 @@ extension DeliveryShell {
 
   func tend() {
     let more = store.maintain()
+    if rotationIsWanted { rotateKey() }
     let now = environment.clock.now()
     if let last = lastSessionNote,
       now.milliseconds(since: last) >= DeliveryShell.sessionNoteIntervalMs
@@ -145,7 +163,7 @@ extension DeliveryShell {
       return receive(.storeBlocked)
     }
     isOpen = true
-    finishPurges()
+    grantWishes()
     writeBuffer()
   }
 

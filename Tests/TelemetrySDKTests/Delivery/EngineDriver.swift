@@ -40,7 +40,7 @@ struct EngineDriver {
 
   private mutating func record() {
     guard !world.isShutDown, world.hasConsent else { return }
-    if chance(4) { return world.input(.writesBlocked) }
+    if chance(4) { return world.input(.writesBlocked(chance(50) ? .busy : .notOpen)) }
     let names = ["", "a", "a", "b"]
     world.record(
       1 + draw(6), account: names[draw(4)], bytes: [120, 400, 30_000, 90_000][draw(4)])
@@ -95,7 +95,8 @@ struct EngineDriver {
       world.hasConsent = !chance(30)
       world.input(.consent(world.hasConsent))
     case 12, 13: world.input(.tokenChanged)
-    case 14, 15, 16: world.flush(timeoutMs: [0, 1_000, 60_000, 600_000][draw(4)])
+    case 14, 15, 16:
+      world.flush(timeoutMs: [0, 1_000, 60_000, 600_000][draw(4)], grantsTime: chance(25))
     case 17: world.grantTask(seconds: chance(50) ? Int64(draw(60)) : nil)
     case 18: if let id = world.tasks.min() { world.input(.taskExpiring(id: id)) }
     case 19: endAssertion()

@@ -178,7 +178,7 @@ final class EngineMatrixTests: XCTestCase {
     case .storeBlocked: world.input(.storeBlocked)
     case .recorded: world.record(1, account: "", bytes: 100)
     case .requeued: world.requeue()
-    case .writesBlocked: world.input(.writesBlocked)
+    case .writesBlocked: world.input(.writesBlocked(.notOpen))
     case .writesRecovered: world.input(.writesRecovered)
     case .upkeepDone: world.input(.upkeepDone(more: false))
     case .timer:

@@ -13,6 +13,8 @@ extension EngineWorld {
     opening = false
     if blocked { return input(.storeBlocked) }
     input(.storeOpened(gate: note, queued: rows.count))
+    // Opening writes the memory buffer.
+    if engine.isWritingBuffer { buffering = true }
   }
 
   mutating func record(_ count: Int, account: String, bytes: Int) {
@@ -123,16 +125,19 @@ extension EngineWorld {
   mutating func finishBuffer(blocked: Bool) {
     guard buffering else { return }
     buffering = false
-    input(blocked ? .writesBlocked : .writesRecovered)
+    let reasons: [BufferReason] = [.busy, .notOpen, .diskFull, .keyUnavailable]
+    input(blocked ? .writesBlocked(reasons[Int(random.next() % 4)]) : .writesRecovered)
   }
 
-  mutating func flush(timeoutMs: Int64) {
+  mutating func flush(timeoutMs: Int64, grantsTime: Bool = false) {
     nextID += 1
+    if grantsTime { granting.insert(nextID) }
     waiters[nextID] = now.adding(milliseconds: timeoutMs)
     input(
       .flushAsked(
         FlushRequest(
-          id: nextID, timeoutMs: timeoutMs, throughSequence: lastSequence, grantsTime: false)))
+          id: nextID, timeoutMs: timeoutMs, throughSequence: lastSequence,
+          grantsTime: grantsTime)))
   }
 
   mutating func grantTask(seconds: Int64?) {
@@ -186,6 +191,7 @@ extension EngineWorld {
     assertion = nil
     tasks = []
     waiters = [:]
+    granting = []
     (buffering, tending) = (false, false)
     (isForeground, path, hasConsent, isShutDown) = (true, NetworkPath(), true, false)
     engine = DeliveryEngine(policy: policy, bootID: bootID, random: SeededRandom(random.next()))

@@ -62,6 +62,8 @@ struct EngineWorld {
   var assertion: UInt64?
   var tasks: Set<Int> = []
   var waiters: [Int: Moment] = [:]
+  /// Of these, the ones that bring time of the host's.
+  var granting: Set<Int> = []
   var nextID = 0
 
   // The phone.
@@ -149,6 +151,7 @@ struct EngineWorld {
     case .upkeep: tending = true
     case .resumeWaiter(let id, _):
       if waiters.removeValue(forKey: id) == nil { broken("a flush is answered twice") }
+      granting.remove(id)
     case .enforceAge, .accountKnown, .scheduleBackgroundTask, .sync, .suspendStore, .resumeStore,
       .diagnostic:
       break
@@ -159,7 +162,7 @@ struct EngineWorld {
     if sending != nil { broken("two requests at a time") }
     if isShutDown || !hasConsent { broken("a request without consent or after the end") }
     if !policy.allows(path) { broken("a request on a path that policy forbids") }
-    if !isForeground, assertion == nil, tasks.isEmpty, waiters.isEmpty {
+    if !isForeground, assertion == nil, tasks.isEmpty, granting.isEmpty {
       broken("a request in the background without time granted")
     }
     guard let body = marked[batch], !body.isEmpty else { return broken("an unknown batch is sent") }

@@ -24,6 +24,18 @@ final class HostTests: XCTestCase {
     XCTAssertEqual(world.deliveredIDs, before + [id.description] + during)
   }
 
+  func testFlush_whenTheMemoryBufferCannotBeWritten_isNotDrained() {
+    let world = DeviceWorld()
+    inMemory(world)?.order { $0.nextBlocks = Array(repeating: .diskFull, count: 1_000) }
+    world.record(1)
+    let report = world.flush(timeout: 20)
+    world.advance(ms: 19_000)
+    XCTAssertNil(report.withLock { $0 })
+    world.advance(ms: 1_000)
+    XCTAssertEqual(
+      report.withLock { $0 }, FlushReport(ending: .storageUnavailable, remaining: 1))
+  }
+
   func testMemoryBuffer_whenFull_rejectsAndCounts() {
     let world = DeviceWorld { $0.memoryBufferBytes = 2_000 }
     inMemory(world)?.order { $0.nextBlocks = Array(repeating: .ioError, count: 1_000) }
