@@ -22,9 +22,11 @@ enum Blocker: Sendable, Equatable {
 }
 
 extension DeliveryEngine {
-  /// Whether work is allowed at all: in front, or while somebody granted time.
+  /// Whether work is allowed at all: in front, or while somebody granted time. A plain `flush`
+  /// grants none: the system would suspend the app in the middle of its request.
   var hasPermission: Bool {
-    isForeground || assertion != nil || !tasks.isEmpty || !waiters.isEmpty
+    isForeground || assertion != nil || !tasks.isEmpty
+      || waiters.contains { $0.request.grantsTime }
   }
 
   var isNetworkUsable: Bool {

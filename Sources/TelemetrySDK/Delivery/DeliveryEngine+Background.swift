@@ -5,14 +5,20 @@ extension DeliveryEngine {
     isForeground = false
     isAtRest = false
     emit(.sync)
-    let hasWork = pendingSince != nil || isWanted || flight != .idle
-    if hasWork, hasConsent, assertion == nil {
-      let generation = nextGeneration()
-      assertion = generation
-      emit(.beginBackgroundTime(generation: generation))
+    let hasWork = pendingSince != nil || isWanted || flight != .idle || !waiters.isEmpty
+    if hasWork, hasConsent {
+      askForBackgroundTime()
       trigger()
     }
     if hasWork { scheduleTask() }
+  }
+
+  /// Until it is refused, the time counts as granted.
+  mutating func askForBackgroundTime() {
+    guard assertion == nil else { return }
+    let generation = nextGeneration()
+    assertion = generation
+    emit(.beginBackgroundTime(generation: generation))
   }
 
   private mutating func scheduleTask() {
@@ -56,10 +62,12 @@ extension DeliveryEngine {
     emit(.completeTask(id: id, success: success))
   }
 
-  /// Nobody grants time any more: the request is cancelled, rows are kept.
+  /// Nobody grants time any more: the request is cancelled, rows are kept, and who waits for a
+  /// delivery hears that there will be none.
   mutating func stopWithoutPermission(now: Moment) {
     guard !hasPermission, !isShutDown else { return }
     stop()
+    if !waiters.isEmpty { resumeWaiters(ending(blocker(now: now)) ?? .timedOut) { _ in true } }
   }
 
   /// A synced stop; in a shared folder without any file lock.
@@ -72,13 +80,22 @@ extension DeliveryEngine {
     isAtRest = true
   }
 
+  /// Background tasks end as soon as nothing more can be done in their time, in front as well: the
+  /// system counts what an app takes. A success is said only where nothing is left to be sent.
+  mutating func settleTasks(now: Moment) {
+    guard !tasks.isEmpty, isWorkOver(now: now) else { return }
+    let isBlocked = storage != .open || isBufferUnwritten
+    for id in tasks.keys.sorted() {
+      completeTask(id, success: !isBlocked && (!isWanted || !hasConsent))
+    }
+  }
+
   /// In the background: gives back what is not needed, and comes to a clean stop.
   mutating func rest(now: Moment) {
     guard !isForeground, !isShutDown, !isAtRest, isWorkOver(now: now) else { return }
-    for id in tasks.keys.sorted() { completeTask(id, success: !isWanted) }
-    guard waiters.isEmpty else { return }
+    guard waiters.isEmpty, tasks.isEmpty else { return }
     // The memory buffer is still to be written; its answer comes here again.
-    guard writesRetryAt == nil else { return }
+    guard !isBufferUnwritten else { return }
     clean()
     if let generation = assertion {
       assertion = nil
@@ -88,11 +105,13 @@ extension DeliveryEngine {
 
   /// Nothing is under way, and nothing can be within the time that is usually granted.
   private func isWorkOver(now: Moment) -> Bool {
-    guard flight == .idle, ahead == .none, token.asking == nil else { return false }
+    guard flight == .idle, ahead == .none, token.asking == nil, storage != .opening else {
+      return false
+    }
     guard isWanted else { return true }
     switch blocker(now: now) {
     case nil: return false
-    case .storage: return storage != .opening
+    case .storage: return true
     case .serverGate(let until), .refusals(let until), .backoff(let until):
       return until.milliseconds(since: now) > DeliveryEngine.shortWaitMs
     case .disabled, .suspended, .offline, .token: return true

@@ -7,6 +7,7 @@ extension DeliveryEngine {
     let deadline = now.adding(milliseconds: max(0, request.timeoutMs))
     waiters.append(FlushRequestState(request: request, deadline: deadline))
     isAtRest = false
+    if !isForeground, hasConsent, !request.grantsTime { askForBackgroundTime() }
     reopen()
     trigger()
     // An explicit wish passes own delays, never the server's.

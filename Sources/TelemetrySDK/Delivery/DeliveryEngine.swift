@@ -92,6 +92,7 @@ package struct DeliveryEngine: Sendable {
     stopWithoutPermission(now: now)
     advance(now: now)
     settleWaiters(now: now)
+    settleTasks(now: now)
     stopWithoutPermission(now: now)
     rest(now: now)
     persistIfChanged(now: now)

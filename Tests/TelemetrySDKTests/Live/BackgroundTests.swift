@@ -160,6 +160,98 @@ final class BackgroundTests: XCTestCase {
     XCTAssertEqual(world.deliveredIDs.count, 6)
   }
 
+  func testExpiry_whenAPlainFlushWaits_cancelsTheRequestAndAnswersIt() {
+    let world = DeviceWorld { $0.directoryIsShared = true }
+    world.server.script { _ in .hang }
+    world.record(5)
+    let report = world.flush(timeout: 600)
+    world.telemetry.enterBackground()
+    world.run()
+    XCTAssertEqual(world.server.underWay, 1)
+    world.assertions.expire()
+    world.run()
+    XCTAssertEqual(world.server.underWay, 0)
+    XCTAssertEqual(report.withLock { $0 }, FlushReport(ending: .timedOut, remaining: 5))
+    XCTAssertEqual(assertions(world).ended, 1)
+    XCTAssertEqual(world.store.sync(), .suspended)
+    world.advance(ms: 3_600_000)
+    XCTAssertEqual(world.server.requests.count, 1, "sent while suspended")
+  }
+
+  func testFlush_whenInTheBackground_asksForTimeAndGivesItBack() {
+    let world = suspended()
+    world.assertions.state.withLock { $0.grants = true }
+    let report = world.flush()
+    XCTAssertEqual(report.withLock { $0 }, FlushReport(ending: .drained, sent: 5))
+    XCTAssertEqual(assertions(world).begun, 1)
+    XCTAssertEqual(assertions(world).ended, 1)
+  }
+
+  func testFlush_whenTheSystemRefusesTime_endsAtOnce() {
+    let world = suspended()
+    let report = world.flush()
+    XCTAssertEqual(report.withLock { $0 }, FlushReport(ending: .timedOut, remaining: 5))
+    XCTAssertEqual(world.server.requests.count, 0)
+  }
+
+  func testSharedFolder_whenOpenedLateInTheBackground_isClosedAgain() {
+    let store = InMemoryEventStore()
+    let world = DeviceWorld(store: store) { $0.directoryIsShared = true }
+    world.telemetry.enterBackground()
+    world.run()
+    XCTAssertEqual(store.sync(), .suspended)
+    // An extension holds the lock while a location update wakes the app.
+    store.order { $0.opening = .locked }
+    world.telemetry.record("moved", [:])
+    world.run()
+    XCTAssertEqual(world.telemetry.status().buffered, 1)
+    store.order { $0.opening = nil }
+    world.advance(ms: 10_000)
+    XCTAssertEqual(world.telemetry.status().buffered, 0)
+    XCTAssertEqual(store.sync(), .suspended, "a lock is held in suspension")
+  }
+
+  func testSharedFolder_whenBlockedAtABackgroundLaunch_isClosedOnceItOpened() {
+    let store = InMemoryEventStore()
+    store.order { $0.opening = .locked }
+    let world = DeviceWorld(store: store) { $0.directoryIsShared = true }
+    world.telemetry.enterBackground()
+    world.run()
+    store.order { $0.opening = nil }
+    world.advance(ms: 10_000)
+    XCTAssertEqual(store.sync(), .suspended, "a lock is held in suspension")
+  }
+
+  private func grant(_ world: DeviceWorld) -> Guarded<[Bool]> {
+    let done = Guarded<[Bool]>([])
+    _ = world.telemetry.shell.backgroundTaskGranted(deadline: nil) { success in
+      done.withLock { $0.append(success) }
+    }
+    world.run()
+    return done
+  }
+
+  func testTask_whenNothingWaitsAtALaunch_completesAtOnce() {
+    XCTAssertEqual(grant(DeviceWorld()).withLock { $0 }, [true])
+  }
+
+  func testTask_whenConsentIsWithdrawnMeanwhile_completes() {
+    let world = DeviceWorld()
+    world.server.script { _ in .hang }
+    world.record(5)
+    let done = grant(world)
+    XCTAssertEqual(done.withLock { $0 }, [])
+    world.telemetry.setConsent(false)
+    world.run()
+    XCTAssertEqual(done.withLock { $0.count }, 1)
+  }
+
+  func testTask_whenTheStoreIsBlockedAtALaunch_isNoSuccess() {
+    let store = InMemoryEventStore()
+    store.order { $0.opening = .locked }
+    XCTAssertEqual(grant(DeviceWorld(store: store)).withLock { $0 }, [false])
+  }
+
   func testShutdown_whileSuspended_writesTheMemoryBuffer() {
     let world = suspended { $0.directoryIsShared = true }
     world.telemetry.record("late", [:])
