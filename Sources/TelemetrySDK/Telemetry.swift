@@ -129,6 +129,9 @@ public final class Telemetry: Sendable {
   /// Delivers what was recorded before the call, passing own delays but never a pause that the
   /// server asked for, and reports. Returns early where nothing more can go within the time.
   ///
+  /// In the background it has the time that the system grants, which may be none; a host that was
+  /// granted time of its own calls `deliverInBackground`.
+  ///
   /// - Parameter timeout: Seconds, 0 to 86,400; what is no number counts as 0.
   public func flush(timeout: Double) async -> FlushReport {
     await withCheckedContinuation { continuation in
