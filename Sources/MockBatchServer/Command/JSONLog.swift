@@ -29,7 +29,7 @@ final class JSONLog: Sendable {
 
   /// Queues a line for an event.
   func note(_ event: EngineEvent, wallMs: Int64) {
-    let (name, details) = JSONLog.describe(event.kind)
+    let (name, details) = event.kind.described
     var object: JSONObject = [
       "time": .string(IMFDate.text(wallMs: wallMs)), "ms": .number(JSONNumber(wallMs)),
       "sequence": .number(JSONNumber(event.sequence)), "event": .string(name),
@@ -58,39 +58,5 @@ final class JSONLog: Sendable {
     var text = lines.joined()
     if dropped > 0 { text += "{\"event\":\"logLinesDropped\",\"count\":\(dropped)}\n" }
     StandardStreams.write(text, to: descriptor)
-  }
-
-  private static func describe(_ kind: EngineEvent.Kind) -> (String, [(String, JSONValue)]) {
-    // Cases are told by their own names and labels, so that a new one is logged without a change
-    // here.
-    let mirror = Mirror(reflecting: kind)
-    guard let child = mirror.children.first, let name = child.label else { return ("\(kind)", []) }
-    let inner = Mirror(reflecting: child.value)
-    guard inner.displayStyle == .tuple else { return (name, [("value", value(child.value))]) }
-    return (
-      name,
-      inner.children.map { member in
-        let label = member.label ?? "value"
-        return (label.hasPrefix(".") ? "value" : label, value(member.value))
-      }
-    )
-  }
-
-  private static func value(_ any: Any) -> JSONValue {
-    switch any {
-    case let text as String: return .string(text)
-    case let number as Int: return .number(JSONNumber(number))
-    case let number as Int64: return .number(JSONNumber(number))
-    case let flag as Bool: return .bool(flag)
-    default:
-      let mirror = Mirror(reflecting: any)
-      if mirror.displayStyle == .optional {
-        return mirror.children.first.map { value($0.value) } ?? .null
-      }
-      if mirror.displayStyle == .collection {
-        return .array(mirror.children.map { value($0.value) })
-      }
-      return .string("\(any)")
-    }
   }
 }
