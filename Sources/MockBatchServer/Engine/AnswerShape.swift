@@ -3,8 +3,10 @@ struct AnswerShape {
   let response: HTTPResponse
   let spec: ResponseSpec?
   let toxics: [Toxic]
-  /// Body bytes that answers on this connection have sent before.
+  /// Bytes that answers on this connection have sent before, heads included.
   let sentBefore: Int
+  /// How the head goes on the wire.
+  let context: ResponseWriter.Context
   let hasNoBody: Bool
   let now: Int64
   var draw: KeyedDraw
@@ -19,15 +21,48 @@ struct AnswerShape {
     for effect in spec?.effects ?? [] where effect.type == .limitData {
       lower(effect.bytes, "limitData")
     }
-    for toxic in toxics where toxic.type == .limitData && !toxic.isUpstream {
-      lower((toxic.attributes["bytes"] ?? 0) - sentBefore, "toxic \(toxic.name)")
+    if let toxic = limitToxic, left(toxic) - head.count <= limit.bytes {
+      limit = (left(toxic) - head.count, toxicName(toxic))
     }
     return limit
+  }
+
+  /// The tightest of the connection's limits on answers.
+  private var limitToxic: Toxic? {
+    toxics.filter { $0.type == .limitData && !$0.isUpstream }.min { left($0) < left($1) }
+  }
+
+  private func left(_ toxic: Toxic) -> Int { max(0, (toxic.attributes["bytes"] ?? 0) - sentBefore) }
+
+  private func toxicName(_ toxic: Toxic) -> String { "toxic \(toxic.name)" }
+
+  /// The head as it goes on the wire.
+  private var head: [UInt8] {
+    var bytes: [UInt8] = []
+    let length = spec?.contentLength ?? response.body.count
+    ResponseWriter.appendHead(response, .length(length), context, to: &bytes)
+    return bytes
+  }
+
+  /// Bytes that the connection's `limit_data` toxics count for this answer; 0 without one.
+  var countedBytes: Int {
+    guard limitToxic != nil else { return 0 }
+    return head.count + (hasNoBody ? 0 : max(0, limit.bytes))
+  }
+
+  /// The answer where a limit lies inside its head.
+  private var cutHead: [ExchangeAction]? {
+    guard let toxic = limitToxic else { return nil }
+    let start = head.prefix(left(toxic))
+    guard start.count < head.count else { return nil }
+    return [.note(toxicName(toxic))] + (start.isEmpty ? [] : [.step(.sendRaw(Array(start)))])
+      + [.step(.finish(.close))]
   }
 
   /// The wire steps of a faultless answer, shaped; ends with `.finish` where the connection cannot
   /// be used again.
   mutating func actions() -> [ExchangeAction] {
+    if let cutHead { return cutHead }
     let limit = limit
     let inBody = (spec?.effects ?? []).filter {
       $0.at == .responseBody && $0.type != .bandwidth && $0.type != .limitData

@@ -181,14 +181,19 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       return
     }
     willSend(response)
+    let request = entry.request
+    let isHead = request.method == "HEAD"
     var shape = AnswerShape(
       response: response, spec: spec, toxics: connection?.toxics ?? [],
       sentBefore: connection?.sentBytes ?? 0,
-      hasNoBody: entry.request.method == "HEAD" || HTTPResponse.isBodiless(response.status),
+      context: ResponseWriter.Context(
+        isHead: isHead, minorVersion: request.minorVersion,
+        closes: request.headers.value(of: "connection", equals: "close")),
+      hasNoBody: isHead || HTTPResponse.isBodiless(response.status),
       now: engine.clock.nowNs, draw: draw)
     insert(shape.actions())
     if connection != nil {
-      engine.connections.noteSent(entry.context.connection, response.body.count)
+      engine.connections.noteSent(entry.context.connection, shape.countedBytes)
     }
   }
 

@@ -5,7 +5,7 @@ final class ConnectionTable: Sendable {
     var toxics: [Toxic] = []
     /// Taken at accept; answers the first request.
     var pending: RuleBook.Step?
-    /// Body bytes of answers, for `limit_data`.
+    /// Bytes of answers, for `limit_data`; counted while the connection has such a toxic.
     var sentBytes = 0
   }
   private let connections = Guarded<[Int: Connection]>([:])

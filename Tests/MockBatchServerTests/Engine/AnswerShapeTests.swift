@@ -96,10 +96,6 @@ final class AnswerShapeTests: XCTestCase {
       "{\(body)}", toxics: #"[{"type":"slicer","attributes":{"average_size":100,"delay":1000}}]"#)
     XCTAssertEqual(pieces(sliced).map(\.bytes), [Int](repeating: 100, count: 10))
     XCTAssertEqual(pieces(sliced).last?.atNs, 9_000_000)
-    let limited = try send(
-      "{\(body)}", toxics: #"[{"type":"limit_data","attributes":{"bytes":40}}]"#)
-    XCTAssertEqual(limited.response.body.count, 40)
-    XCTAssertEqual(limited.acts.last, .close)
     let slow = try send("{\(body)}", toxics: #"[{"type":"slow_close","attributes":{"delay":500}}]"#)
     XCTAssertEqual(slow.sent.last, EngineDriver.Sent(atNs: 500_000_000, act: .close))
     let reset = try send(
@@ -108,6 +104,24 @@ final class AnswerShapeTests: XCTestCase {
     let none = try send(
       "{\(body)}", toxics: #"[{"type":"reset_peer","toxicity":0,"attributes":{"timeout":50}}]"#)
     XCTAssertEqual(none.acts.last, .keepAlive)
+  }
+
+  func testLimitData_whenPlanned_countsTheHeadAndClosesAtTheByte() throws {
+    func limited(_ bytes: Int) throws -> Running {
+      try send(
+        "{\(body)}", toxics: #"[{"type":"limit_data","attributes":{"bytes":\#(bytes)}}]"#)
+    }
+    var wire: [UInt8] = []
+    ResponseWriter.append(try limited(9_999).response, ResponseWriter.Context(), to: &wire)
+    let head = wire.count - 1_000
+    XCTAssertEqual(try limited(0).acts, [.close])
+    XCTAssertEqual(try limited(40).acts, [.raw(40), .close])
+    XCTAssertEqual(try limited(head).acts, [.head(200, length: 1_000), .close])
+    let inBody = try limited(head + 40)
+    XCTAssertEqual(inBody.response.body.count, 40)
+    XCTAssertEqual(inBody.acts.last, .close)
+    XCTAssertEqual(try limited(head + 1_000).acts.last, .close)
+    XCTAssertEqual(try limited(head + 1_001).acts.last, .keepAlive)
   }
 
   func testUpstreamBandwidth_whenThePerformerReadAtOnce_delaysTheAnswer() throws {

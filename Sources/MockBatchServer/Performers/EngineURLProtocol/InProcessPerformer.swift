@@ -154,8 +154,10 @@ package final class InProcessRun: @unchecked Sendable {
         send(head: response, declared: nil)
       }
     case .sendBody(let bytes): send(body: bytes)
-    case .sendRaw:
-      finish(with: .notHTTP)
+    case .sendRaw(let bytes):
+      // A head that is cut off is HTTP as far as it goes.
+      let isCutHead = bytes.starts(with: "HTTP/1.1".utf8)
+      finish(with: isCutHead ? .connectionLost : .notHTTP)
       return false
     case .endBody: break
     case .finish(let finish): return perform(finish)
