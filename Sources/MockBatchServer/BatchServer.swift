@@ -24,6 +24,9 @@ public final class BatchServer: Sendable {
     public var tls: TLSOptions?
     /// What the admin endpoints ask for; required where `host` is no loopback address.
     public var adminToken: String?
+    /// Threads that serve connections, 1 to 64; more than the machine has cores are of no use. On
+    /// one, requests are taken strictly one after the other.
+    public var threads = 1
     /// Called when a client of the admin endpoints asks for the end. Must not block.
     public var onShutdown: @Sendable () -> Void = {}
     /// Bounds of connections.
@@ -85,7 +88,8 @@ public final class BatchServer: Sendable {
     guard running.access({ $0 == nil }) else { return self }
     try engine.attach(.socketServer)
     let acceptor = try configuration.tls.map(TLS.acceptor)
-    let sockets = try SocketServer(clock: engine.clock, limits: configuration.limits)
+    let sockets = try SocketServer(
+      clock: engine.clock, limits: configuration.limits, threads: configuration.threads)
     var contract = SocketServer.Endpoint(
       host: configuration.host, port: configuration.port, handler: handlers.contract)
     contract.tls = acceptor

@@ -13,6 +13,9 @@ struct ServeOptions: Equatable {
   var log = Log.none
   var tls: TLSOptions?
   var drainSeconds = 10
+  var idleSeconds = 75
+  /// Nil: one for each core.
+  var threads: Int?
   var wantsHelp = false
 
   /// A wrong argument, in one line.
@@ -50,6 +53,9 @@ struct ServeOptions: Equatable {
       case "--ledger": ledgerFile = try ServeOptions.filled(name, value())
       case "--log": log = try ServeOptions.choice(name, value(), Log.self)
       case "--drain-seconds": drainSeconds = try ServeOptions.number(name, value(), 0...3_600)
+      case "--idle-seconds": idleSeconds = try ServeOptions.number(name, value(), 1...86_400)
+      case "--threads":
+        threads = try ServeOptions.number(name, value(), 1...SocketServer.maxThreads)
       case "--tls": wantsTLS = true
       case "--tls-cert": certificate = try ServeOptions.filled(name, value())
       case "--tls-key": key = try ServeOptions.filled(name, value())
@@ -135,6 +141,8 @@ struct ServeOptions: Equatable {
 
     how
       --log json           a JSON line for everything that happens, to standard error
+      --threads N          threads that serve connections (one for each core)
+      --idle-seconds N     how long a connection may wait for its next request (75)
       --drain-seconds N    how long requests in progress may take after SIGTERM (10)
       --help               this text
 

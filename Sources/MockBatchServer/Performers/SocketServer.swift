@@ -1,7 +1,8 @@
-/// Performs exchanges over TCP. Takes any handler, so that a host can stand between it and the
-/// engine.
+/// Performs exchanges over TCP, on one thread or several. Takes any handler, so that a host can
+/// stand between it and the engine.
 ///
-/// Guard: everything belongs to the loop's thread except what is constant after `start`.
+/// Guard: `life` lies in its box; listeners belong to the acceptor's thread; the rest is constant
+/// after `start`.
 package final class SocketServer: @unchecked Sendable {
   /// One address to listen on, and who answers there.
   package struct Endpoint {
@@ -29,16 +30,11 @@ package final class SocketServer: @unchecked Sendable {
   package let limits: HTTPLimits
   /// The clock of deadlines and shaped reading.
   package let clock: any EngineClock
-  let loop: EventLoop
-  private(set) var isDraining = false
-
+  /// The first one accepts; each has its share of the connections.
+  private let workers: [SocketWorker]
   private var listeners: [(listener: Listener, followsPlan: Bool)] = []
-  private var connections: [Int: Connection] = [:]
   private var nextConnection = 1
-  private var nextSweepNs = Int64.max
-  private var sweep: (any EngineTimer)?
-  private var whenDrained: (@Sendable () -> Void)?
-  private let counters = Guarded(Counters())
+  private let life = Guarded(Life())
 
   /// Figures for metrics.
   package struct Counters: Sendable, Equatable {
@@ -50,32 +46,45 @@ package final class SocketServer: @unchecked Sendable {
     package var dropped = 0
   }
 
+  private struct Life {
+    var counters = Counters()
+    var whenDrained: (@Sendable () -> Void)?
+  }
+
   /// Bytes of a refused request that the journal gets.
   static let maxRefusedBytes = 4_096
-  /// Deadlines are looked at no more often than this.
-  private static let sweepNs: Int64 = 100_000_000
   /// Tries to find a port that is free on both loopback addresses.
   private static let maxPortTries = 20
+  /// Threads of one server; more than the machine has cores are of no use.
+  package static let maxThreads = 64
 
-  /// Makes the loop; nothing is bound yet.
-  package init(clock: any EngineClock, limits: HTTPLimits = HTTPLimits()) throws {
+  /// Makes the loops; nothing is bound yet.
+  ///
+  /// - Parameter threads: 1 to `maxThreads`. A connection stays on the thread that it was given.
+  package init(
+    clock: any EngineClock, limits: HTTPLimits = HTTPLimits(), threads: Int = 1
+  ) throws {
     self.clock = clock
     self.limits = limits
-    loop = try EventLoop()
+    workers = try (0..<min(max(1, threads), SocketServer.maxThreads)).map { _ in
+      try SocketWorker(clock: clock, limits: limits)
+    }
   }
 
   /// The first endpoint's port; constant after `start`.
   private(set) var boundPort = 0
 
   /// Connections closed at once because no descriptor was left.
-  package var droppedForDescriptors: Int { counters.access { $0.dropped } }
+  package var droppedForDescriptors: Int { currentCounters.dropped }
 
   /// What metrics show.
-  package var currentCounters: Counters { counters.access { $0 } }
+  package var currentCounters: Counters { life.access { $0.counters } }
+
+  private var acceptor: SocketWorker { workers[0] }
 
   // MARK: Life
 
-  /// Binds all endpoints, starts the thread and accepts. Returns the real port of each endpoint.
+  /// Binds all endpoints, starts the threads and accepts. Returns the real port of each endpoint.
   package func start(_ endpoints: [Endpoint]) throws -> [Int] {
     var ports: [Int] = []
     do {
@@ -88,11 +97,11 @@ package final class SocketServer: @unchecked Sendable {
     } catch {
       for entry in listeners { entry.listener.close() }
       listeners = []
-      loop.abandon()
+      for worker in workers { worker.loop.abandon() }
       throw error
     }
     boundPort = ports.first ?? 0
-    loop.start()
+    for worker in workers { worker.loop.start() }
     return ports
   }
 
@@ -118,7 +127,7 @@ package final class SocketServer: @unchecked Sendable {
         guard let wanted = SocketAddress(host: address.host, port: port) else { continue }
         do {
           made.append(
-            try Listener(address: wanted, loop: loop) { [unowned self] accepted in
+            try Listener(address: wanted, loop: acceptor.loop) { [unowned self] accepted in
               take(accepted, endpoint)
             })
         } catch let error as SocketError where !made.isEmpty && error.meansNoSuchAddress {
@@ -133,35 +142,20 @@ package final class SocketServer: @unchecked Sendable {
     return made
   }
 
-  /// Stops at once: exchanges in progress are told, descriptors are closed, the thread ends.
+  /// Stops at once: exchanges in progress are told, descriptors are closed, the threads end.
   package func stop() {
-    loop.run { [self] in
-      closeListeners()
-      sweep?.cancel()
-      sweep = nil
-      for connection in connections.values {
-        connection.endExchange(.serverStopped)
-        connection.close()
-      }
-    }
-    loop.stop()
+    acceptor.loop.run { [self] in closeListeners() }
+    // The acceptor first: behind it no connection can come to the others.
+    for worker in workers { worker.stop() }
   }
 
   /// Stops gracefully: no new connections; idle ones close now, the others behind their answer.
   /// `drained` is called once, when none is left.
   package func drain(_ drained: @escaping @Sendable () -> Void) {
-    loop.run { [self] in
-      isDraining = true
-      whenDrained = drained
-      closeListeners()
-      for connection in connections.values {
-        connection.context.closes = true
-        if connection.phase == .reading, !connection.parser.isInsideHead {
-          connection.finishClosing()
-        }
-      }
-      reportDrained()
-    }
+    acceptor.loop.run { [self] in closeListeners() }
+    life.access { $0.whenDrained = drained }
+    for worker in workers { worker.drain() }
+    reportDrained()
   }
 
   private func closeListeners() {
@@ -169,12 +163,21 @@ package final class SocketServer: @unchecked Sendable {
     listeners = []
   }
 
+  private func reportDrained() {
+    let action = life.access { life -> (@Sendable () -> Void)? in
+      guard life.counters.open == 0 else { return nil }
+      defer { life.whenDrained = nil }
+      return life.whenDrained
+    }
+    action?()
+  }
+
   // MARK: Plan
 
   /// Changes what happens to new connects on the endpoints that follow the plan. Returns when it
   /// is done.
   package func setListener(_ state: ListenerState) {
-    loop.run { [self] in
+    acceptor.loop.run { [self] in
       for entry in listeners where entry.followsPlan {
         // Only a port taken by somebody else meanwhile fails here; connects stay refused then.
         try? entry.listener.set(state)
@@ -184,24 +187,18 @@ package final class SocketServer: @unchecked Sendable {
 
   /// Resets every open connection of the endpoints that follow the plan. Returns when it is done.
   package func resetConnections() {
-    loop.run { [self] in
-      for connection in connections.values where connection.followsPlan {
-        connection.endExchange(.clientWentAway)
-        connection.abort()
-      }
-    }
+    for worker in workers { worker.resetConnections() }
   }
 
-  // MARK: Connections (loop's thread)
+  // MARK: Accepting (the acceptor's thread)
 
   private func take(_ accepted: Listener.Event, _ endpoint: Endpoint) {
     switch accepted {
     case .connection(let socket, let peer): accept(socket, peer, endpoint)
-    case .dropped: counters.access { $0.dropped += 1 }
+    case .dropped: life.access { $0.counters.dropped += 1 }
     case .exhausted:
-      _ = clock.schedule(atNs: clock.nowNs &+ SocketServer.sweepNs) { [weak self] in
-        guard let self else { return }
-        loop.post { self.listeners.forEach { $0.listener.resume() } }
+      _ = clock.schedule(atNs: clock.nowNs &+ SocketWorker.sweepNs) { [weak self] in
+        self?.resumeAccepting()
       }
     }
   }
@@ -209,56 +206,38 @@ package final class SocketServer: @unchecked Sendable {
   private func accept(_ socket: Socket, _ peer: SocketAddress, _ endpoint: Endpoint) {
     let id = nextConnection
     nextConnection += 1
+    let open = life.access { life -> Int in
+      life.counters.accepted += 1
+      life.counters.open += 1
+      return life.counters.open
+    }
+    if open >= limits.maxConnections { listeners.forEach { $0.listener.pause() } }
     let name = peer.description
     let plan = endpoint.handler.connectionOpened(id, peer: name)
+    let worker = workers[id % workers.count]
     let connection = Connection(
-      id: id, socket: socket, peer: name, handler: endpoint.handler, server: self, plan: plan,
-      acceptor: endpoint.tls)
+      id: id, socket: socket, peer: name, handler: endpoint.handler, worker: worker, plan: plan,
+      acceptor: endpoint.tls
+    ) { [unowned self] in connectionIsGone() }
     connection.followsPlan = endpoint.followsPlan
-    connections[id] = connection
-    counters.access {
-      $0.accepted += 1
-      $0.open = connections.count
+    guard !worker.loop.isCurrent else { return worker.open(connection) }
+    worker.loop.post { worker.open(connection) }
+  }
+
+  /// Any thread.
+  private func connectionIsGone() {
+    let open = life.access { life -> Int in
+      life.counters.open -= 1
+      return life.counters.open
     }
-    if connections.count >= limits.maxConnections { listeners.forEach { $0.listener.pause() } }
-    connection.open()
+    if open == limits.maxConnections - 1 { resumeAccepting() }
+    if open == 0 { reportDrained() }
   }
 
-  func forget(_ connection: Connection) {
-    connections[connection.id] = nil
-    counters.access { $0.open = connections.count }
-    if connections.count < limits.maxConnections { listeners.forEach { $0.listener.resume() } }
-    reportDrained()
-  }
-
-  private func reportDrained() {
-    guard isDraining, connections.isEmpty, let action = whenDrained else { return }
-    whenDrained = nil
-    action()
-  }
-
-  // MARK: Deadlines (loop's thread)
-
-  /// Sees to it that a sweep happens no later than `deadline`.
-  func noteDeadline(_ deadline: Int64) {
-    guard deadline < nextSweepNs else { return }
-    sweep?.cancel()
-    nextSweepNs = deadline
-    sweep = clock.schedule(atNs: deadline) { [weak self] in
-      guard let self else { return }
-      loop.post { self.sweepDeadlines() }
+  private func resumeAccepting() {
+    acceptor.loop.post { [weak self] in
+      guard let self, currentCounters.open < limits.maxConnections else { return }
+      listeners.forEach { $0.listener.resume() }
     }
-  }
-
-  private func sweepDeadlines() {
-    let now = clock.nowNs
-    var earliest = Int64.max
-    for connection in connections.values {
-      if connection.deadlineNs <= now { connection.expire() }
-      if connection.phase != .closed { earliest = min(earliest, connection.deadlineNs) }
-    }
-    nextSweepNs = .max
-    guard earliest < .max else { return }
-    noteDeadline(max(earliest, now &+ SocketServer.sweepNs))
   }
 }

@@ -50,7 +50,6 @@ extension Connection {
       transmit { ResponseWriter.appendContinue(to: &$0) }
       bytesQueued = 0
     }
-    setDeadline(after: server.limits.bodyTimeoutNs)
     return phase != .closed
   }
 
@@ -78,7 +77,7 @@ extension Connection {
   }
 
   private func watch(_ park: Park) {
-    park.whenReady { [weak self, loop = server.loop] in
+    park.whenReady { [weak self, loop = worker.loop] in
       loop.post { [weak self] in self?.unpark() }
     }
   }
@@ -94,7 +93,7 @@ extension Connection {
         return false
       }
       phase = .reading
-      setDeadline(after: server.limits.idleTimeoutNs)
+      setDeadline(after: worker.limits.idleTimeoutNs)
       endExchange(.completed)
       return true
     case .close:
@@ -137,7 +136,7 @@ extension Connection {
   /// Answers with a problem and closes.
   func answer(_ failure: HTTPFailure) {
     context = ResponseWriter.Context(isHead: false, minorVersion: 1, closes: true)
-    let response = failure.response(wallMs: server.clock.wallMs)
+    let response = failure.response(wallMs: worker.clock.wallMs)
     transmit { ResponseWriter.append(response, context, to: &$0) }
     finishClosing()
   }
@@ -147,7 +146,7 @@ extension Connection {
   /// Builds output in the loop's shared buffer and sends it at once.
   func transmit(_ build: (inout [UInt8]) -> Void) {
     guard phase != .closed else { return }
-    let loop = server.loop
+    let loop = worker.loop
     loop.output.removeAll(keepingCapacity: true)
     build(&loop.output)
     bytesQueued += loop.output.count
@@ -164,7 +163,7 @@ extension Connection {
   /// Sends what the TLS session has for the wire.
   func transmitTLS() {
     guard let tls, phase != .closed else { return }
-    let loop = server.loop
+    let loop = worker.loop
     loop.output.removeAll(keepingCapacity: true)
     tls.drain(to: &loop.output)
     let sent = loop.output.withUnsafeBytes { unsent.send($0, over: socket) }
@@ -187,7 +186,13 @@ extension Connection {
     guard phase != .closed else { return }
     finishSending()
     guard !peerClosed else { return close() }
-    startDiscarding(deadline: server.limits.lingerTimeoutNs)
+    startDiscarding(deadline: worker.limits.lingerTimeoutNs)
+  }
+
+  /// Closes unless a request has begun.
+  func closeIfIdle() {
+    context.closes = true
+    if phase == .reading, !parser.isInsideHead { finishClosing() }
   }
 
   private func startDiscarding(deadline: UInt64?) {
@@ -222,8 +227,9 @@ extension Connection {
     phase = .closed
     unsent.drop()
     input.drop()
-    server.loop.remove(socket)
-    server.forget(self)
+    worker.loop.remove(socket)
+    worker.forget(self)
+    gone()
     handler.connectionClosed(id)
   }
 }

@@ -25,7 +25,7 @@ final class Connection: PollTarget, @unchecked Sendable {
   let peer: String
   let socket: Socket
   let handler: any ExchangeHandler
-  unowned let server: SocketServer
+  let worker: SocketWorker
   let tls: (any TLSSession)?
   let resetsHandshake: Bool
   /// Whether the plan's connection faults apply.
@@ -50,6 +50,7 @@ final class Connection: PollTarget, @unchecked Sendable {
   var discarded = 0
   var peerClosed = false
   var readPausedUntilNs = Int64.min
+  let gone: @Sendable () -> Void
   private var interest: Interest = .read
   private var isAdvancing = false
 
@@ -61,25 +62,26 @@ final class Connection: PollTarget, @unchecked Sendable {
   static let maxSkippedBodyBytes = 65_536
 
   init(
-    id: Int, socket: Socket, peer: String, handler: any ExchangeHandler, server: SocketServer,
-    plan: ConnectionPlan, acceptor: (any TLSAcceptor)?
+    id: Int, socket: Socket, peer: String, handler: any ExchangeHandler, worker: SocketWorker,
+    plan: ConnectionPlan, acceptor: (any TLSAcceptor)?, gone: @escaping @Sendable () -> Void
   ) {
     self.id = id
     self.socket = socket
     self.peer = peer
     self.handler = handler
-    self.server = server
+    self.worker = worker
+    self.gone = gone
     tls = acceptor?.makeSession()
     resetsHandshake = acceptor?.resetsHandshake ?? false
-    parser = RequestParser(limits: server.limits)
+    parser = RequestParser(limits: worker.limits)
     openingSteps = plan.steps
     upstream = plan.upstream
   }
 
   /// Starts watching; called once.
   func open() {
-    guard server.loop.add(socket, self, interest) else { return lose() }
-    setDeadline(after: server.limits.headTimeoutNs)
+    guard worker.loop.add(socket, self, interest) else { return lose() }
+    setDeadline(after: worker.limits.headTimeoutNs)
     advance()
   }
 
@@ -100,7 +102,7 @@ final class Connection: PollTarget, @unchecked Sendable {
 
   private func readOnce() {
     guard wantsRead || interest.isEmpty else { return }
-    var buffer = server.loop.scratch
+    var buffer = worker.loop.scratch
     if let rate = upstream.bytesPerSecond {
       buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Throttle.slice(rate)])
     }
@@ -214,7 +216,7 @@ final class Connection: PollTarget, @unchecked Sendable {
     let wasInsideHead = parser.isInsideHead
     switch input.parse(&parser) {
     case .needMore:
-      if !wasInsideHead, parser.isInsideHead { setDeadline(after: server.limits.headTimeoutNs) }
+      if !wasInsideHead, parser.isInsideHead { setDeadline(after: worker.limits.headTimeoutNs) }
       return false
     case .head(let head):
       begin(head)
@@ -229,8 +231,9 @@ final class Connection: PollTarget, @unchecked Sendable {
   private func begin(_ head: HTTPRequest) {
     context = ResponseWriter.Context(
       isHead: head.method == "HEAD", minorVersion: head.minorVersion,
-      closes: !parser.keepsConnection || server.isDraining)
+      closes: !parser.keepsConnection || worker.isDraining)
     bodyIsRead = false
+    deadlineNs = .max
     bytesQueued = 0
     framing = .untilClose
     phase = .exchanging
@@ -256,6 +259,8 @@ final class Connection: PollTarget, @unchecked Sendable {
       if peerClosed {
         endExchange(.incompleteRequest("the client closed before the body was complete"))
         close()
+      } else if deadlineNs == .max {
+        setDeadline(after: worker.limits.bodyTimeoutNs)
       }
       return false
     }
@@ -292,7 +297,7 @@ final class Connection: PollTarget, @unchecked Sendable {
     if phase == .stalled, !peerClosed { wanted.insert(.hangup) }
     guard wanted != interest else { return }
     interest = wanted
-    server.loop.change(socket, wanted)
+    worker.loop.change(socket, wanted)
   }
 
   func setDeadline(after timeout: UInt64?) {
@@ -300,17 +305,17 @@ final class Connection: PollTarget, @unchecked Sendable {
       deadlineNs = .max
       return
     }
-    let (sum, overflow) = server.clock.nowNs.addingReportingOverflow(Int64(clamping: timeout))
+    let (sum, overflow) = worker.clock.nowNs.addingReportingOverflow(Int64(clamping: timeout))
     deadlineNs = overflow ? .max : sum
-    server.noteDeadline(deadlineNs)
+    worker.noteDeadline(deadlineNs)
   }
 
   private func noteRead(_ count: Int) {
     bytesRead += count
     guard let rate = upstream.bytesPerSecond else { return }
-    let due = Throttle.due(count: count, rate: rate, nowNs: server.clock.nowNs)
+    let due = Throttle.due(count: count, rate: rate, nowNs: worker.clock.nowNs)
     readPausedUntilNs = due
-    _ = server.clock.schedule(atNs: due) { [weak self, loop = server.loop] in
+    _ = worker.clock.schedule(atNs: due) { [weak self, loop = worker.loop] in
       loop.post { [weak self] in self?.resumeReading() }
     }
   }

@@ -7,7 +7,8 @@ final class ServeOptionsTests: XCTestCase {
     let options = try ServeOptions([
       "--host", "localhost", "--port=8080", "--admin-port", "0", "--ready-file", "r", "--token",
       "a", "--token=b", "--plan", "p", "--ledger", "l", "--log", "json", "--drain-seconds", "3",
-      "--tls-ca-file", "c", "--tls-fault", "wrong-host", "--admin-token", "x",
+      "--tls-ca-file", "c", "--tls-fault", "wrong-host", "--admin-token", "x", "--threads", "3",
+      "--idle-seconds", "5",
     ])
     XCTAssertEqual(options.host, "localhost")
     XCTAssertEqual(options.port, 8080)
@@ -15,6 +16,8 @@ final class ServeOptionsTests: XCTestCase {
     XCTAssertEqual(options.tokens, ["a", "b"])
     XCTAssertEqual(options.log, .json)
     XCTAssertEqual(options.drainSeconds, 3)
+    XCTAssertEqual(options.threads, 3)
+    XCTAssertEqual(options.idleSeconds, 5)
     XCTAssertEqual(
       options.tls, TLSOptions(certificate: .generated, fault: .wrongHost, caFile: "c"))
   }
@@ -27,6 +30,7 @@ final class ServeOptionsTests: XCTestCase {
       (["--log", "xml"], "none, json"), (["--tls=x"], "--tls takes no value"),
       (["--tls-cert", "c"], "go together"), (["--tls-fault", "odd"], "expired, wrong-host"),
       (["--tls-cert", "c", "--tls-key", "k", "--tls-ca-file", "f"], "generated"),
+      (["--threads", "0"], "1 to 64"), (["--idle-seconds", "0"], "1 to 86400"),
       (["--help=1"], "takes no value"), (["serve"], "unknown argument serve"),
     ] {
       XCTAssertThrowsError(try ServeOptions(arguments)) {
@@ -41,7 +45,7 @@ final class ServeOptionsTests: XCTestCase {
     for name in [
       "--host", "--port", "--admin-port", "--ready-file", "--plan", "--token", "--ledger",
       "--admin-token", "--tls", "--tls-ca-file", "--tls-cert", "--tls-key", "--tls-fault", "--log",
-      "--drain-seconds", "--help",
+      "--drain-seconds", "--threads", "--idle-seconds", "--help",
     ] {
       XCTAssertTrue(ServeOptions.help.contains(name), name)
     }

@@ -36,6 +36,30 @@ final class BatchServerTests: XCTestCase {
     XCTAssertEqual(server.url.absoluteString, "http://127.0.0.1:\(server.port)")
   }
 
+  func testChunkedBatches_whenPipelined_areBothCounted() throws {
+    let server = try BatchServer().start()
+    defer { server.stop() }
+    let head =
+      "POST /v1/telemetry/batch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer T\r\n"
+      + "Content-Type: application/json\r\nContent-Encoding: gzip\r\n"
+    for (round, size) in [1, 7, 4_096].enumerated() {
+      let chunked = GzipBuilder.make(EventBuilder.batch(Array(1...20).map { $0 + round * 100 }))
+      let whole = GzipBuilder.make(EventBuilder.batch([round * 100 + 50]))
+      var wire = Array((head + "Transfer-Encoding: chunked\r\n\r\n").utf8)
+      for start in stride(from: 0, to: chunked.count, by: size) {
+        let piece = chunked[start..<min(chunked.count, start + size)]
+        wire += Array("\(String(piece.count, radix: 16));part=x\r\n".utf8) + piece + [13, 10]
+      }
+      wire += Array("0\r\nDigest: none\r\n\r\n\(head)Content-Length: \(whole.count)\r\n\r\n".utf8)
+      let client = try RawClient(port: server.port)
+      client.send(wire + whole)
+      XCTAssertEqual(try client.readResponse().status, 200)
+      XCTAssertEqual(try client.readResponse().status, 200)
+      XCTAssertEqual(server.ledger.counts.unique, (round + 1) * 21)
+    }
+    XCTAssertEqual(server.ledger.counts.batches, 6)
+  }
+
   func testServer_whenStartedAndStoppedOnOnePort_canAlwaysStartAgain() throws {
     let first = try BatchServer().start()
     let port = first.port
@@ -61,11 +85,14 @@ final class BatchServerTests: XCTestCase {
   }
 
   func testScript_whenFiftyRequestsRace_eachStepIsTakenOnce() throws {
-    for _ in 0..<20 {
+    var threaded = BatchServer.Configuration()
+    threaded.threads = 4
+    for _ in 0..<100 {
       let server = try BatchServer(
         plan: plan(
           #"{"version":1,\#(Self.identity),"rules":[{"id":"busy","when":{"times":2},"#
-            + #""request":{"method":"POST"},"responses":[{"status":503},{"status":503}]}]}"#)
+            + #""request":{"method":"POST"},"responses":[{"status":503},{"status":503}]}]}"#),
+        configuration: threaded
       ).start()
       defer { server.stop() }
       let clients = try (0..<50).map { _ in try RawClient(port: server.port) }
@@ -99,6 +126,23 @@ final class BatchServerTests: XCTestCase {
       XCTAssertTrue(seen.text.hasPrefix(start), fault)
       if start.isEmpty { XCTAssertEqual(seen.text, "", fault) }
       XCTAssertEqual(server.ledger.counts.stored, 0, fault)
+    }
+  }
+
+  func testCutAnswers_whenAPlanOrdersThem_areShortOfTheirLength() throws {
+    for cut in [#"{"fault":"HALF_CLOSE"}"#, #"{"truncateAfter":10}"#] {
+      let server = try BatchServer(
+        plan: plan(#"{"version":1,\#(Self.identity),"rules":[{"responses":[\#(cut)]}]}"#)
+      ).start()
+      defer { server.stop() }
+      let client = try RawClient(port: server.port)
+      client.send(Self.post(Self.batch([1])))
+      let (text, end) = client.readToEnd()
+      let parts = text.components(separatedBy: "\r\n\r\n")
+      XCTAssertTrue(parts[0].hasPrefix("HTTP/1.1 200 OK"), cut)
+      XCTAssertTrue(parts[0].contains("content-length: 43"), parts[0])
+      XCTAssertLessThan(parts[1].utf8.count, 43, cut)
+      XCTAssertEqual(end, .endOfFile, cut)
     }
   }
 

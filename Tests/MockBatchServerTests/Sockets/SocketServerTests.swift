@@ -12,9 +12,10 @@ final class SocketServerTests: XCTestCase {
 
   private func start(
     _ handler: ScriptedHandler, host: String = "127.0.0.1",
-    clock: any EngineClock = LiveEngineClock(), limits: HTTPLimits = HTTPLimits()
+    clock: any EngineClock = LiveEngineClock(), limits: HTTPLimits = HTTPLimits(),
+    threads: Int = 1
   ) throws -> Int {
-    let server = try SocketServer(clock: clock, limits: limits)
+    let server = try SocketServer(clock: clock, limits: limits, threads: threads)
     let port = try server.start([.init(host: host, port: 0, handler: handler)])[0]
     servers.append(server)
     return port
@@ -121,6 +122,53 @@ final class SocketServerTests: XCTestCase {
       client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       XCTAssertEqual(try client.readResponse().status, 200)
     }
+  }
+
+  // MARK: Threads
+
+  func testThreads_whenThereAreSeveral_shareTheConnectionsAndDrainTogether() throws {
+    let gates = (0..<3).map { Park(reason: "gate \($0)") }
+    let handler = ScriptedHandler { request, _ in
+      let park = Int(request.target.dropFirst()).map { [ExchangeStep.park(gates[$0])] } ?? []
+      return park + [.send(HTTPResponse(status: 200)), .finish(.keepAlive)]
+    }
+    let port = try start(handler, threads: 3)
+    let clients = try (0..<30).map { _ in try RawClient(port: port) }
+    for _ in 0..<5 {
+      for client in clients { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+      for client in clients { XCTAssertEqual(try client.readResponse().status, 200) }
+    }
+    XCTAssertEqual(servers[0].currentCounters, .init(open: 30, accepted: 30, dropped: 0))
+    // One busy client on each thread.
+    for (index, client) in clients.suffix(3).enumerated() {
+      client.send("GET /\(index) HTTP/1.1\r\nHost: a\r\n\r\n")
+    }
+    XCTAssertTrue(handler.waitForBody(count: 153))
+    let drained = expectation(description: "drained")
+    servers[0].drain { drained.fulfill() }
+    for client in clients.prefix(27) { XCTAssertEqual(client.readToEnd().end, .endOfFile) }
+    for gate in gates { gate.release() }
+    for client in clients.suffix(3) {
+      XCTAssertTrue(client.readToEnd().text.lowercased().contains("connection: close"))
+    }
+    for client in clients { client.finishSending() }
+    wait(for: [drained], timeout: 60)
+    XCTAssertEqual(servers[0].currentCounters.open, 0)
+  }
+
+  func testConnections_whenAtTheirLimit_waitUntilOneOnAnotherThreadGoes() throws {
+    var limits = HTTPLimits()
+    limits.maxConnections = 4
+    let port = try start(.echo(), limits: limits, threads: 3)
+    var clients = try (0..<9).map { _ in try RawClient(port: port) }
+    while !clients.isEmpty {
+      // The oldest is among those that were taken; its end lets one in that waited.
+      let client = clients.removeFirst()
+      client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      XCTAssertTrue(client.readToEnd().text.hasPrefix("HTTP/1.1 200 "))
+      client.finishSending()
+    }
+    XCTAssertEqual(servers[0].currentCounters.accepted, 9)
   }
 
   // MARK: Deadlines
