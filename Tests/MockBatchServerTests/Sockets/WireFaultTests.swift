@@ -139,6 +139,18 @@ final class WireFaultTests: XCTestCase {
     XCTAssertTrue(handler.wait { $0.endings.count == 1 })
   }
 
+  func testPark_whenTheClientCloses_endsTheExchangeAtOnce() throws {
+    let (port, handler) = try start([
+      .park(Park(reason: "never")), .send(HTTPResponse(status: 200)), .finish(.keepAlive),
+    ])
+    let client = try RawClient(port: port)
+    client.send(WireFaultTests.post)
+    XCTAssertTrue(handler.waitForBody())
+    client.finishSending()
+    XCTAssertTrue(handler.wait { $0.closed == 1 })
+    XCTAssertEqual(handler.log.access { $0.endings.map(\.ending) }, [.clientWentAway])
+  }
+
   func testPark_whenOneConnectionWaits_delaysNoOther() throws {
     let gate = Park(reason: "gate")
     let handler = ScriptedHandler { request, _ in
