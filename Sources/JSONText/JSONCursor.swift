@@ -18,23 +18,25 @@ package struct JSONCursor {
   }
 
   /// What the value is.
-  @inlinable package var kind: JSONKind { tape[index].kind }
+  @inlinable @inline(__always) package var kind: JSONKind { tape[index].kind }
   /// Elements or members; 0 for every other kind.
-  @inlinable package var count: Int { Int(tape[index].count) }
+  @inlinable @inline(__always) package var count: Int { Int(tape[index].count) }
   /// The value's first byte in the text.
-  @inlinable package var offset: Int { Int(tape[index].start) }
+  @inlinable @inline(__always) package var offset: Int { Int(tape[index].start) }
   /// The value's bytes in the text.
-  @inlinable package var byteRange: Range<Int> { Int(tape[index].start)..<Int(tape[index].end) }
+  @inlinable @inline(__always) package var byteRange: Range<Int> {
+    Int(tape[index].start)..<Int(tape[index].end)
+  }
   /// The value's bytes, as they stand in the text.
-  @inlinable package var rawBytes: UnsafeBufferPointer<UInt8> {
+  @inlinable @inline(__always) package var rawBytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[byteRange])
   }
   /// True for `true` alone.
-  @inlinable package var isTrue: Bool { tape[index].flags.contains(.isTrue) }
+  @inlinable @inline(__always) package var isTrue: Bool { tape[index].flags.contains(.isTrue) }
 
   /// The bytes of a string between its quotation marks, where they need no unescaping; nil where
   /// they do, and for every other kind.
-  @inlinable package var plainBytes: UnsafeBufferPointer<UInt8>? {
+  @inlinable @inline(__always) package var plainBytes: UnsafeBufferPointer<UInt8>? {
     let entry = tape[index]
     guard entry.kind == .string, !entry.flags.contains(.escaped) else { return nil }
     return UnsafeBufferPointer(rebasing: bytes[entry.content])
@@ -49,7 +51,7 @@ package struct JSONCursor {
   }
 
   /// True where this is a string of exactly these bytes.
-  @inlinable package func equals(_ text: StaticString) -> Bool {
+  @inlinable @inline(__always) package func equals(_ text: StaticString) -> Bool {
     guard let plain = plainBytes else {
       return string?.hasSameBytes(as: text.description) ?? false
     }
@@ -59,14 +61,16 @@ package struct JSONCursor {
   }
 
   /// The first element of an array or the first key of an object; nil where there is none.
-  @inlinable package var firstChild: JSONCursor? { count > 0 ? moved(to: index + 1) : nil }
+  @inlinable @inline(__always) package var firstChild: JSONCursor? {
+    count > 0 ? moved(to: index + 1) : nil
+  }
 
   /// The value behind a key.
-  @inlinable package var valueOfKey: JSONCursor { moved(to: index + 1) }
+  @inlinable @inline(__always) package var valueOfKey: JSONCursor { moved(to: index + 1) }
 
   /// The next element of the array, or from a key's value the next key of the object, that ends
   /// where `container` does.
-  @inlinable package func next(in container: JSONCursor) -> JSONCursor? {
+  @inlinable @inline(__always) package func next(in container: JSONCursor) -> JSONCursor? {
     let next = Int(tape[index].next)
     return next < Int(tape[container.index].next) ? moved(to: next) : nil
   }
@@ -94,7 +98,7 @@ package struct JSONCursor {
     return string.map { $0.utf8.elementsEqual(wanted) } ?? false
   }
 
-  @inlinable func moved(to index: Int) -> JSONCursor {
+  @inlinable @inline(__always) func moved(to index: Int) -> JSONCursor {
     JSONCursor(bytes: bytes, tape: tape, index: index)
   }
 }

@@ -13,6 +13,12 @@ extension TapeParser {
   }
 
   func refuseForeignEncodings() throws {
+    // The two commonest beginnings are none of them.
+    if bytes.count > 1, bytes[0] == UInt8(ascii: "{") || bytes[0] == UInt8(ascii: "["),
+      bytes[1] != 0
+    {
+      return
+    }
     let head = Array(bytes.prefix(4))
     let name: String?
     if head.starts(with: [0xef, 0xbb, 0xbf]) {

@@ -12,7 +12,7 @@ struct AnswerMaker {
 
   func response() -> HTTPResponse {
     var response = spec.map(scripted) ?? natural()
-    if response.headers["date"] == nil {
+    if !response.headers.contains("date") {
       response.headers.add("Date", dates.text(wallMs: wallMs))
     }
     return response

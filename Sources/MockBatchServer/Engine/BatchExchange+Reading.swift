@@ -3,11 +3,10 @@ extension BatchExchange {
   /// The head has come.
   func begin() {
     let head = entry.request
-    let incarnation = head.headers[BatchEngine.incarnationHeader]
     report(
       .requestStarted(
         method: head.method, path: head.path, connection: entry.context.connection,
-        incarnation: incarnation))
+        incarnation: head.headers[BatchEngine.incarnationHeader]))
     report(.phase(.requestHead))
     let path = head.path
     route = engine.routes.first { $0.accepts(path: path) }
@@ -87,12 +86,15 @@ extension BatchExchange {
     report(.ruleApplied(rule: step.rule.id, response: step.responseIndex))
   }
 
+  /// Without faults.
+  private static let plainScript: [ExchangeAction] = [
+    .phase(.requestBody), .commit, .phase(.committed), .phase(.responseHead), .answer,
+    .phase(.responseEnd),
+  ]
+
   private func writeScript() {
     guard !plan.hasNoFaults else {
-      start([
-        .phase(.requestBody), .commit, .phase(.committed), .phase(.responseHead), .answer,
-        .phase(.responseEnd),
-      ])
+      start(BatchExchange.plainScript)
       return
     }
     var draw = self.draw

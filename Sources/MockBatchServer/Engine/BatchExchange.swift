@@ -17,12 +17,16 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   private var at = 0
   private var isAnswered = false
   private var isEnded = false
+  /// Whether somebody listened when the exchange was last taken up.
+  private var isHeard: Bool
+  private var hasWaited = false
   private var timers: [any EngineTimer] = []
   private var gate: (name: String, park: Park)?
 
   init(engine: BatchEngine, plan: ActivePlan, head: HTTPRequest, context: RequestContext) {
     self.engine = engine
     self.plan = plan
+    isHeard = engine.hub.isActive
     let now = engine.clock.nowNs
     let wallMs = engine.clock.wallMs
     beganNs = now
@@ -35,16 +39,23 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   // MARK: - Exchange
 
   func next() -> ExchangeStep {
+    if hasWaited {
+      hasWaited = false
+      isHeard = engine.hub.isActive
+    }
     while at < script.count {
       let action = script[at]
       at += 1
-      if let step = perform(action) { return step }
+      guard let step = perform(action) else { continue }
+      if case .park = step { hasWaited = true }
+      return step
     }
     // The script is through and the connection in order.
     return .finish(entry.isComplete ? .keepAlive : .close)
   }
 
   func supply(_ body: SuppliedBody) {
+    isHeard = engine.hub.isActive
     switch body {
     case .complete(let bytes, let trailers):
       entry.request.body = bytes
@@ -60,6 +71,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   func ended(bytesSent: Int, _ ending: ExchangeEnding) {
     guard !isEnded else { return }
     isEnded = true
+    isHeard = engine.hub.isActive
     for timer in timers { timer.cancel() }
     if let gate { engine.gates.leave(gate.name, gate.park) }
     entry.bytesSent = bytesSent
@@ -103,7 +115,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     case .waitUntil(let moment): return park(untilNs: moment)
     case .gate(let name, let timeoutNs): return park(at: name, timeoutNs: timeoutNs)
     case .commit: commit()
-    case .answer: answer()
+    case .answer: return answer()
     case .step(let step): return step
     case .stall(let timeoutNs):
       return .finish(.stall(timeoutNs.map { timer(BatchEngine.sum(engine.clock.nowNs, $0)) }))
@@ -146,7 +158,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       incarnation: entry.request.headers[BatchEngine.incarnationHeader] ?? "",
       wallMs: engine.clock.wallMs, dedupWindowNs: plan.contract.rules.dedupWindowNs,
       rejectsConflicts: plan.contract.rules.rejectsConflicts,
-      wantsOutcomes: engine.hub.isActive)
+      wantsOutcomes: isHeard)
     do {
       let answer = try prepared.commit(spec, origin)
       committed = answer
@@ -169,7 +181,8 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     return response.status.map { (200..<300).contains($0) } ?? false ? .all : .none
   }
 
-  private func answer() {
+  /// The answer as one step, where nothing shapes it; else its steps are put into the script.
+  private func answer() -> ExchangeStep? {
     let spec = step?.response
     var draw = self.draw
     let maker = AnswerMaker(
@@ -178,9 +191,13 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     let response = maker.response()
     if let fault = spec?.fault {
       insert(faulty(fault, response, &draw))
-      return
+      return nil
     }
     willSend(response)
+    if spec == nil, connection?.toxics.isEmpty ?? true {
+      if isHeard { insert([.phase(.responseBody)]) }
+      return .send(response)
+    }
     let request = entry.request
     let isHead = request.method == "HEAD"
     var shape = AnswerShape(
@@ -195,6 +212,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     if connection != nil {
       engine.connections.noteSent(entry.context.connection, shape.countedBytes)
     }
+    return nil
   }
 
   private func willSend(_ response: HTTPResponse) {
@@ -255,6 +273,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   }
 
   func report(_ kind: @autoclosure () -> EngineEvent.Kind) {
+    guard isHeard else { return }
     engine.hub.report(id, atNs: engine.clock.nowNs, kind())
   }
 }

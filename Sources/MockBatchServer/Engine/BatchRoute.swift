@@ -78,6 +78,6 @@ struct BatchRoute: Route {
   }
 
   private static func append(_ number: Int, to body: inout [UInt8]) {
-    body.append(contentsOf: String(number).utf8)
+    ASCII.appendDecimal(number, to: &body)
   }
 }

@@ -27,14 +27,16 @@ final class EventHub: Sendable {
 
   func remove(_ id: Int) { state.access { $0.listeners[id] = nil } }
 
-  func report(_ request: Int, atNs: Int64, _ kind: @autoclosure () -> EngineEvent.Kind) {
+  func report(
+    _ request: Int, atNs: @autoclosure () -> Int64, _ kind: @autoclosure () -> EngineEvent.Kind
+  ) {
     let heard = state.access { state -> (Int, [Listener])? in
       guard !state.listeners.isEmpty else { return nil }
       state.sequence += 1
       return (state.sequence, Array(state.listeners.values))
     }
     guard let (sequence, listeners) = heard else { return }
-    let event = EngineEvent(sequence: sequence, atNs: atNs, request: request, kind: kind())
+    let event = EngineEvent(sequence: sequence, atNs: atNs(), request: request, kind: kind())
     for listener in listeners { listener(event) }
   }
 }

@@ -45,6 +45,13 @@ enum ASCII {
     byte >= 0x20 ? byte != 0x7f : byte == tab
   }
 
+  /// Adds a number in decimal; 0 for negative ones.
+  static func appendDecimal(_ number: Int, to out: inout [UInt8]) {
+    guard number >= 10 else { return out.append(0x30 &+ UInt8(truncatingIfNeeded: max(0, number))) }
+    appendDecimal(number / 10, to: &out)
+    out.append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))
+  }
+
   static func equalIgnoringCase(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Bool {

@@ -32,6 +32,7 @@ package struct HTTPRequest: Sendable, Equatable {
   /// The path of the target as sent, not percent-decoded; `*` for the asterisk form, `/` for an
   /// absolute form without a path.
   package var path: String {
+    if isPlainPath { return target }
     let local = HTTPRequest.originForm(target)
     guard let mark = local.utf8.firstIndex(of: UInt8(ascii: "?")) else {
       return local.utf8.count == target.utf8.count ? target : String(local)
@@ -44,6 +45,13 @@ package struct HTTPRequest: Sendable, Equatable {
     let local = HTTPRequest.originForm(target)
     guard let mark = local.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     return String(local[local.utf8.index(after: mark)...])
+  }
+
+  /// Whether the target is a path and nothing else, as nearly always.
+  private var isPlainPath: Bool {
+    target.utf8.withContiguousStorageIfAvailable {
+      $0.first == UInt8(ascii: "/") && !$0.contains(UInt8(ascii: "?"))
+    } ?? false
   }
 
   /// Drops scheme and authority of an absolute form.

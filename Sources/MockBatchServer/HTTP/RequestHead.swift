@@ -64,9 +64,17 @@ struct RequestHead {
     guard RequestTarget.isValid(targetBytes, method: methodBytes) else {
       throw HTTPFailure(400, "The request target is malformed.")
     }
-    method = String(decoding: methodBytes, as: UTF8.self)
-    target = String(decoding: targetBytes, as: UTF8.self)
+    RequestHead.set(&method, methodBytes)
+    RequestHead.set(&target, targetBytes)
     hasRequestLine = true
+  }
+
+  /// Most requests of a connection have the same target: its string is used again.
+  private static func set(_ text: inout String, _ bytes: UnsafeRawBufferPointer) {
+    let isSame = text.utf8.withContiguousStorageIfAvailable {
+      $0.count == bytes.count && bytes.elementsEqual($0)
+    }
+    if isSame != true { text = String(decoding: bytes, as: UTF8.self) }
   }
 
   private mutating func readVersion(_ bytes: UnsafeRawBufferPointer) throws {

@@ -17,7 +17,7 @@ enum ResponseWriter {
     appendStart(response, context, to: &out)
     if !isBodiless, !response.headers.contains("content-length") {
       appendLiteral("content-length: ", to: &out)
-      appendDecimal(response.body.count, to: &out)
+      ASCII.appendDecimal(response.body.count, to: &out)
       appendLiteral("\r\n", to: &out)
     }
     appendLiteral("\r\n", to: &out)
@@ -32,7 +32,7 @@ enum ResponseWriter {
     switch framing {
     case .length(let length):
       appendLiteral("content-length: ", to: &out)
-      appendDecimal(length, to: &out)
+      ASCII.appendDecimal(length, to: &out)
       appendLiteral("\r\n", to: &out)
     case .chunked: appendLiteral("transfer-encoding: chunked\r\n", to: &out)
     case .untilClose: break
@@ -64,7 +64,7 @@ enum ResponseWriter {
       appendLiteral("HTTP/1.1 200 OK\r\n", to: &out)
     } else {
       appendLiteral("HTTP/1.1 ", to: &out)
-      appendDecimal(response.status, to: &out)
+      ASCII.appendDecimal(response.status, to: &out)
       out.append(ASCII.space)
       appendLiteral(HTTPResponse.reason(response.status), to: &out)
       appendLiteral("\r\n", to: &out)
@@ -96,11 +96,5 @@ enum ResponseWriter {
   @inline(__always)
   private static func appendLiteral(_ text: StaticString, to out: inout [UInt8]) {
     out.append(contentsOf: text.asciiBytes)
-  }
-
-  private static func appendDecimal(_ number: Int, to out: inout [UInt8]) {
-    guard number >= 10 else { return out.append(0x30 &+ UInt8(truncatingIfNeeded: max(0, number))) }
-    appendDecimal(number / 10, to: &out)
-    out.append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))
   }
 }
