@@ -107,11 +107,14 @@ final class GzipStrictnessTests: XCTestCase {
     let good = GzipBuilder.make(text)
     var wrongCRC = good
     wrongCRC[good.count - 8] ^= 1
+    var wrongLength = good
+    wrongLength[good.count - 4] ^= 1
     let cases: [(HTTPRequest, Int)] = [
       (RequestBuilder.make(body: good, encoding: nil), 415),
       (RequestBuilder.make(body: Array(text.utf8)), 400),
       (RequestBuilder.make(body: Array(good.dropLast())), 400),
       (RequestBuilder.make(body: wrongCRC), 400),
+      (RequestBuilder.make(body: wrongLength), 400),
       (RequestBuilder.make(body: good + good), 400),
       (RequestBuilder.make(body: GzipBuilder.bomb(zeros: 50_000_000)), 413),
     ]
