@@ -10,6 +10,7 @@ let rows: [(name: String, run: () throws -> [Row])] = [
   ("power-loss", { [try RecordRows.powerLoss()] }),
   ("open", { [try OpenRow.row()] }),
   ("drain", { try DrainRow.rows() }),
+  ("server", { try ServerRows.rows() }),
 ]
 
 let wanted = Array(CommandLine.arguments.dropFirst())
