@@ -68,8 +68,8 @@ examples: bootstrap ## the example package, built as a client would
 fuzz: bootstrap ## libFuzzer on the HTTP parser, the inflater and the JSON parser; SECONDS_EACH=600
 	@scripts/fuzz $(or $(SECONDS_EACH),600)
 
-schemathesis: build tools ## PyPI's schemathesis against the served OpenAPI document
-	@scripts/schemathesis
+schemathesis: build tools ## PyPI's schemathesis against the served OpenAPI document; EXAMPLES=10
+	@scripts/schemathesis $(or $(EXAMPLES),10)
 
 bootstrap:
 	@scripts/bootstrap
