@@ -4,7 +4,9 @@ import StorageShim
 /// A file system rebuilt from recorded operations, which knows what a power loss may leave.
 ///
 /// Of the writes to a file since its last sync any subset may be there, torn at sectors, in any
-/// order; names follow in order, and any sync brings all earlier ones.
+/// order; names follow in order, and any sync brings all earlier ones. Images are made in the
+/// shim's memory. Each is searched for clear text: around every write that is in it, for the rest
+/// was searched when it became durable.
 final class CrashDisk {
   private enum Change {
     case write(offset: Int, bytes: UnsafeBufferPointer<UInt8>)
@@ -58,9 +60,7 @@ final class CrashDisk {
     case Int(SHIM_TRUNCATE): inode(path).pending.append(.truncate(Int(operation.offset)))
     case Int(SHIM_SYNC):
       if onlyFullSyncsCount && operation.length < 2 { return }
-      let inode = inode(path)
-      inode.durable = content(inode, keeping: { _, _ in nil })
-      inode.pending = []
+      makeDurable(inode(path))
       commitNames()
     case Int(SHIM_SYNC_FOLDER):
       if onlyFullSyncsCount && operation.length < 2 { return }
@@ -101,34 +101,71 @@ final class CrashDisk {
     }
   }
 
-  /// The part of a write that is kept: nil for all of it.
-  private func content(
-    _ inode: Inode, keeping keep: (Int, Int) -> Range<Int>?
-  ) -> [UInt8] {
-    var bytes = inode.durable
+  /// True where a durable file came to hold clear text.
+  private(set) var isClear = false
+
+  private func makeDurable(_ inode: Inode) {
+    for change in inode.pending {
+      switch change {
+      case .truncate(let size):
+        inode.durable.removeLast(max(0, inode.durable.count - size))
+      case .write(let offset, let source):
+        let end = offset + source.count
+        if end > inode.durable.count {
+          inode.durable.append(contentsOf: repeatElement(0, count: end - inode.durable.count))
+        }
+        inode.durable.withUnsafeMutableBufferPointer { target in
+          guard let from = source.baseAddress, let to = target.baseAddress else { return }
+          memcpy(to + offset, from, source.count)
+          if CrashDisk.isClear(UnsafePointer(to), target.count, around: offset..<end) {
+            isClear = true
+          }
+        }
+      }
+    }
+    inode.pending = []
+  }
+
+  private static func isClear(
+    _ bytes: UnsafePointer<UInt8>, _ count: Int, around range: Range<Int>
+  ) -> Bool {
+    let reach = Survivors.needle.count - 1
+    let low = max(0, range.lowerBound - reach)
+    let high = min(count, range.upperBound + reach)
+    return Survivors.holdsNeedle(bytes + low, high - low)
+  }
+
+  /// Puts a file into the shim's memory. True where it holds clear text.
+  ///
+  /// - Parameter keep: The part of a write that is kept: nil for all of it.
+  private func load(
+    _ path: String, _ inode: Inode, keeping keep: (Int, Int) -> Range<Int>?
+  ) -> Bool {
+    memory_write(path, 0, Int64(inode.durable.count), inode.durable)
+    var written: [Range<Int>] = []
     for (index, change) in inode.pending.enumerated() {
       switch change {
       case .truncate(let size):
         if let kept = keep(index, 1), kept.isEmpty { continue }
-        if size < bytes.count { bytes.removeLast(bytes.count - size) }
+        if Int64(size) < memory_size(path) { _ = memory_truncate(path, Int64(size)) }
       case .write(let offset, let source):
         let kept = keep(index, source.count) ?? 0..<source.count
-        if kept.isEmpty { continue }
-        let end = offset + kept.upperBound
-        if end > bytes.count {
-          bytes.append(contentsOf: repeatElement(0, count: end - bytes.count))
-        }
-        bytes.withUnsafeMutableBufferPointer { target in
-          guard let from = source.baseAddress, let to = target.baseAddress else { return }
-          memcpy(to + offset + kept.lowerBound, from + kept.lowerBound, kept.count)
-        }
+        guard !kept.isEmpty, let from = source.baseAddress else { continue }
+        let start = offset + kept.lowerBound
+        memory_write(path, Int64(start), Int64(kept.count), from + kept.lowerBound)
+        written.append(start..<start + kept.count)
       }
     }
-    return bytes
+    guard let bytes = memory_bytes(path) else { return false }
+    let count = Int(memory_size(path))
+    return written.contains { range in
+      range.lowerBound < count && CrashDisk.isClear(bytes, count, around: range)
+    }
   }
 
-  /// The files as a crash at this moment may leave them.
-  func image(_ choice: Choice) -> [String: [UInt8]] {
+  /// Puts the files as a crash at this moment may leave them into the shim's memory. Returns the
+  /// name of a file that holds clear text.
+  func load(_ choice: Choice) -> String? {
     var generator = SplitMix(seed: 0)
     var keptNames = pendingNames.count
     switch choice {
@@ -140,16 +177,23 @@ final class CrashDisk {
     }
     var found = durableNames
     for change in pendingNames.prefix(keptNames) { CrashDisk.apply(change, to: &found) }
-    return found.mapValues { inode in
+    memory_clear()
+    var clear = isClear ? "a durable file" : nil
+    // In a fixed order, so that a seed means the same image in every process.
+    for (path, inode) in found.sorted(by: { $0.key < $1.key }) {
       let last = inode.pending.count - 1
-      switch choice {
-      case .all: return content(inode) { _, _ in nil }
-      case .none: return inode.durable
-      case .lastOnly: return content(inode) { index, _ in index == last ? nil : 0..<0 }
-      case .allButLast: return content(inode) { index, _ in index == last ? 0..<0 : nil }
-      case .random: return content(inode) { _, count in CrashDisk.part(count, &generator) }
+      let isClear = load(path, inode) { index, count in
+        switch choice {
+        case .all: nil
+        case .none: 0..<0
+        case .lastOnly: index == last ? nil : 0..<0
+        case .allButLast: index == last ? 0..<0 : nil
+        case .random: CrashDisk.part(count, &generator)
+        }
       }
+      if isClear { clear = path }
     }
+    return clear
   }
 
   /// All, none, or a part that ends at a sector.

@@ -28,6 +28,8 @@ enum CrashLab {
 
   /// One process's share.
   private static func work(_ options: Options) -> Int32 {
+    // Each share runs on one thread.
+    shim_single_thread()
     switch options.kind {
     case "kill": Workers.tell(KillRun.run(options))
     case "power": for findings in PowerRun.runAll(options) { Workers.tell(findings) }
@@ -42,6 +44,8 @@ enum CrashLab {
     var isClean = true
     for kind in kinds {
       let started = DispatchTime.now().uptimeNanoseconds
+      let processor = processorSeconds()
+      var cases = 0
       for finding in Workers.run(kind, options) {
         let counts = finding.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         let facts = ["\(finding.cases) cases"] + counts
@@ -50,11 +54,26 @@ enum CrashLab {
             + "\(finding.violations.count) violations")
         for violation in finding.violations.prefix(20) { print("  " + violation) }
         isClean = isClean && finding.violations.isEmpty
+        cases += finding.cases
       }
       let seconds = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-      print("\(kind): \(Int(seconds.rounded())) s, seed \(options.seed)")
+      let used = processorSeconds() - processor
+      print(
+        "\(kind): \(Int(seconds.rounded())) s, \(Int(used.rounded())) s of processor time, "
+          + "\(Int(Double(cases) / max(used, 0.001))) cases a second and core, seed \(options.seed)"
+      )
     }
     return isClean ? 0 : 1
+  }
+
+  /// What this process's children, and theirs, have used so far.
+  private static func processorSeconds() -> Double {
+    var usage = rusage()
+    // RUSAGE_CHILDREN, which the platforms import as different types.
+    getrusage(-1, &usage)
+    return [usage.ru_utime, usage.ru_stime].reduce(0) {
+      $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+    }
   }
 }
 

@@ -42,7 +42,7 @@ enum PowerRun {
         guard number % stride == 0, options.isMine(number / stride) else { continue }
         Workers.begin("\(mode.title), after operation \(index), \(name)")
         findings.cases += 1
-        if let problem = judge(disk.image(choice), index, isKill, history, mode, options) {
+        if let problem = judge(disk, choice, index, isKill, history, mode, options) {
           findings.violations.append("after operation \(index), \(name): \(problem)")
         }
       }
@@ -52,7 +52,7 @@ enum PowerRun {
     return findings
   }
 
-  /// Every how manieth image is judged.
+  /// Every how manieth image is judged where not all are wanted.
   private static func stride(_ mode: Mode, _ history: History, _ options: Options) -> Int {
     guard options.images > 0 else { return 1 }
     let disk = CrashDisk(onlyFullSyncsCount: mode.onlyFullSyncsCount)
@@ -101,6 +101,9 @@ enum PowerRun {
     }
   }
 
+  /// Where the run's files lie on the disk, and those of its images in memory.
+  private static let recordDirectory = Workplace.root + "/record"
+
   private static func record(_ mode: Mode, _ options: Options) -> History {
     let directory = Workplace.make("record")
     shim_reset()
@@ -121,7 +124,7 @@ enum PowerRun {
         history.done.append(now)
       }
       switch fact {
-      case .offered, .deleting, .quarantining: begun = now
+      case .offered, .deleting, .quarantining, .purging: begun = now
       case .acknowledged(let number):
         state ^= history.token(number, quarantined: false)
         step()
@@ -133,6 +136,9 @@ enum PowerRun {
           state ^= history.token(number, quarantined: false)
           state ^= history.token(number, quarantined: true)
         }
+        step()
+      case .purged:
+        state = 0
         step()
       case .synced: history.syncs.append((now, history.states.count - 1))
       }
@@ -152,17 +158,13 @@ enum PowerRun {
   // MARK: - Judgement
 
   private static func judge(
-    _ image: [String: [UInt8]], _ operation: Int, _ isKill: Bool, _ history: History,
-    _ mode: Mode, _ options: Options
+    _ disk: CrashDisk, _ choice: CrashDisk.Choice, _ operation: Int, _ isKill: Bool,
+    _ history: History, _ mode: Mode, _ options: Options
   ) -> String? {
-    for (path, bytes) in image where Survivors.holdsNeedle(bytes) {
-      return "clear text in \(path)"
-    }
-    let directory = Workplace.make("image")
-    write(image, below: directory)
+    if let path = disk.load(choice) { return "clear text in \(path)" }
     let survivors = Survivors(
-      directory: directory, events: options.events, seed: options.seed,
-      durability: mode.durability, searches: false)
+      directory: recordDirectory, events: options.events, seed: options.seed,
+      durability: mode.durability, isInMemory: true)
     if let problem = survivors.problem { return problem }
     var state: UInt64 = 0
     for number in survivors.queued { state ^= history.token(number, quarantined: false) }
@@ -177,22 +179,5 @@ enum PowerRun {
     return allowed.contains(state)
       ? nil
       : "no state between transactions \(oldest) and \(newest): \(survivors.ledger)"
-  }
-
-  private static func write(_ image: [String: [UInt8]], below directory: String) {
-    let files = SystemFiles()
-    for folder in ["/queue", "/keys"] {
-      // try? because a missing folder shows in the verdict, and so does a file left over.
-      try? files.createDirectory(directory + folder)
-      for name in (try? files.list(directory + folder)) ?? [] {
-        try? files.remove(directory + folder + "/" + name)  // See above.
-      }
-    }
-    let root = Workplace.root + "/record"
-    for (path, bytes) in image where path.hasPrefix(root) {
-      let target = directory + path.dropFirst(root.count)
-      // try? because a missing file shows in the verdict.
-      try? files.write(String(target), bytes)
-    }
   }
 }

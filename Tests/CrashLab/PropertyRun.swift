@@ -8,6 +8,8 @@ import TelemetryTestSupport
 /// Death is by the shim: from an operation on nothing has effect any more, the store is thrown
 /// away and the files are opened again, as after a SIGKILL.
 enum PropertyRun {
+  private static let onDiskEvery: UInt64 = 16
+
   static func run(_ options: Options) -> Findings {
     let runs = options.runs ?? 10_000
     var findings = Findings(
@@ -16,13 +18,17 @@ enum PropertyRun {
     for run in 0..<runs where options.isMine(run) {
       let seed = options.seed + UInt64(run)
       Workers.begin("seed \(seed)")
-      let trial = PropertyTrial(seed: seed, directory: Workplace.make("property"))
+      // Mostly in memory, for the number; the system's own files and locks have their share.
+      let isInMemory = !options.keeps && seed % onDiskEvery != 0
+      let directory = isInMemory ? "/memory" : Workplace.make("property")
+      if isInMemory { memory_clear() }
+      let trial = PropertyTrial(seed: seed, directory: directory, isInMemory: isInMemory)
       if let problem = trial.run() {
         findings.violations.append("seed \(seed): \(problem)")
       }
       deaths += trial.deaths
       findings.cases += 1
-      if !options.keeps { Workplace.remove(Workplace.root + "/property") }
+      if !isInMemory, !options.keeps { Workplace.remove(directory) }
     }
     findings.counts["deaths"] = deaths
     return findings
@@ -32,7 +38,6 @@ enum PropertyRun {
 /// One random life of a store.
 final class PropertyTrial {
   private var generator: SplitMix
-  private let directory: String
   private let clock: SettableClock
   private var store: SQLiteEventStore
   private(set) var deaths = 0
@@ -41,7 +46,7 @@ final class PropertyTrial {
   private var bootCount = 0
   private let durability: Durability
   private let capBytes: Int64
-  private let reseals: Bool
+  private let makeStore: () -> SQLiteEventStore
 
   /// What the model knows of every event that was offered: when, in true time, and its fate.
   private enum Fate { case unsure, owed, leaving, gone }
@@ -52,26 +57,23 @@ final class PropertyTrial {
   private var isTroubled = false
   private static let monthMs: Int64 = 30 * 86_400_000
 
-  init(seed: UInt64, directory: String) {
+  init(seed: UInt64, directory: String, isInMemory: Bool) {
     var generator = SplitMix(seed: seed)
-    self.directory = directory
     clock = SettableClock(wallMs: 1_767_600_000_000)
     durability = generator.below(3) == 0 ? .powerLoss : .processKill
     capBytes = [1_000_000, 2_000_000, 20_000_000][generator.below(3)]
-    reseals = generator.below(2) == 0
+    let reseals = generator.below(2) == 0
     self.generator = generator
     shim_reset()
-    store = PropertyTrial.makeStore(directory, clock, durability, capBytes, reseals)
-  }
-
-  private static func makeStore(
-    _ directory: String, _ clock: SettableClock, _ durability: Durability, _ capBytes: Int64,
-    _ reseals: Bool
-  ) -> SQLiteEventStore {
-    Workload.makeStore(directory: directory, durability: durability, clock: clock) {
-      $0.maxBytesOnDisk = capBytes
-      $0.resealsOldRows = reseals
+    makeStore = { [durability, clock, capBytes] in
+      Workload.makeStore(
+        directory: directory, durability: durability, isInMemory: isInMemory, clock: clock
+      ) {
+        $0.maxBytesOnDisk = capBytes
+        $0.resealsOldRows = reseals
+      }
     }
+    store = makeStore()
   }
 
   func run() -> String? {
@@ -97,7 +99,7 @@ final class PropertyTrial {
   }
 
   private func reopen() {
-    store = PropertyTrial.makeStore(directory, clock, durability, capBytes, reseals)
+    store = makeStore()
     if generator.below(3) == 0 { planTrouble() }
     _ = store.open()
     if shim_is_dead() != 0 { reviveAfterDeath() }
@@ -106,7 +108,7 @@ final class PropertyTrial {
   private func heal() {
     shim_plan(0, 0, Int32(SHIM_GO_ON))
     store.close()
-    store = PropertyTrial.makeStore(directory, clock, durability, capBytes, reseals)
+    store = makeStore()
   }
 
   private func planTrouble() {

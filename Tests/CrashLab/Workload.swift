@@ -12,12 +12,15 @@ enum Fact: Equatable {
   case deleted([Int])
   case quarantining([Int])
   case quarantined([Int])
+  /// All that was recorded is to go; all of it is gone.
+  case purging
+  case purged
   /// Everything acknowledged so far is on the medium.
   case synced
 }
 
-/// The scripted run that is killed at every operation: records, deliveries, refusals, rotations
-/// and syncs, the same for the same seed.
+/// The scripted run that is killed at every operation: records, deliveries, refusals, rotations,
+/// sealing anew, a purge and syncs, the same for the same seed.
 struct Workload {
   static let needle = "needle-in-clear"
 
@@ -28,22 +31,28 @@ struct Workload {
 
   var storeDirectory: String { directory + "/queue" }
 
-  func makeStore(skipsSyncs: Bool = true) -> SQLiteEventStore {
-    Workload.makeStore(directory: directory, durability: durability, skipsSyncs: skipsSyncs)
+  func makeStore() -> SQLiteEventStore {
+    Workload.makeStore(directory: directory, durability: durability)
   }
 
+  /// A store behind the shim. Syncs are counted and not carried out.
+  ///
+  /// - Parameter isInMemory: True where its files lie in the shim's memory.
   static func makeStore(
-    directory: String, durability: Durability = .processKill, skipsSyncs: Bool = true,
+    directory: String, durability: Durability = .processKill, isInMemory: Bool = false,
     clock: SettableClock = SettableClock(), change: (inout StoreConfiguration) -> Void = { _ in }
   ) -> SQLiteEventStore {
-    let files = ShimFiles(skipsSyncs: skipsSyncs)
-    shim_skip_syncs(skipsSyncs ? 1 : 0)
+    let system: any FileOperations = isInMemory ? MemoryFiles() : SystemFiles()
+    let files = ShimFiles(skipsSyncs: true, system: system)
+    shim_use_memory(isInMemory ? 1 : 0)
+    shim_skip_syncs(1)
     var configuration = StoreConfiguration(directory: directory + "/queue")
     configuration.usesBackgroundThreads = false
     configuration.durability = durability
     configuration.vfsName = "shim"
     // Small enough for the log to start over several times in a run.
     configuration.walBudgetBytes = 300_000
+    configuration.resealsOldRows = true
     change(&configuration)
     return SQLiteEventStore(
       configuration: configuration,
@@ -94,6 +103,8 @@ struct Workload {
       if number % 60 == 59 { _ = store.rotateKey() }
       if number % 25 == 24 { _ = store.maintain() }
       if number % 45 == 44, store.sync() == nil { tell(.synced) }
+      if number == 10 { _ = store.setNote("gate", [7]) }
+      if number == events / 2 + 3 { purge(store, tell) }
     }
     store.close()
   }
@@ -117,6 +128,13 @@ struct Workload {
     store.markInFlight(rows)
     tell(.deleting(sent))
     if store.deleteDelivered(rows) == nil { tell(.deleted(sent)) }
+  }
+
+  private func purge(_ store: SQLiteEventStore, _ tell: (Fact) -> Void) {
+    tell(.purging)
+    guard store.purge() == nil else { return }
+    tell(.purged)
+    tell(.synced)
   }
 
   private func refuse(

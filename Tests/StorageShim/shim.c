@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "StorageShim.h"
 
+#include "StorageMemory.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -115,7 +117,8 @@ typedef struct {
   sqlite3_file *real;
 } ShimFile;
 
-static sqlite3_vfs *system_vfs;
+static sqlite3_vfs *system_vfs; /* the system's, or the one in memory */
+static sqlite3_vfs *disk_vfs, *in_memory_vfs;
 static sqlite3_vfs shim_vfs;
 
 #define REAL(file) (((ShimFile *)(file))->real)
@@ -250,21 +253,69 @@ static int shim_sleep(sqlite3_vfs *vfs, int microseconds) {
   return microseconds;
 }
 
+static int shim_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
+  (void)vfs;
+  return system_vfs->xAccess(system_vfs, path, flags, result);
+}
+
+static int shim_full_path(sqlite3_vfs *vfs, const char *path, int size, char *full) {
+  (void)vfs;
+  return system_vfs->xFullPathname(system_vfs, path, size, full);
+}
+
+void shim_use_memory(int use) {
+  if (shim_register() == SQLITE_OK) system_vfs = use ? in_memory_vfs : disk_vfs;
+}
+
+void shim_single_thread(void) {
+  enum { PAGES = 2048, SLOTS = 400, SLOT_BYTES = 1200 };
+  int header = 0;
+  sqlite3_shutdown();
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  sqlite3_config(SQLITE_CONFIG_LOOKASIDE, SLOT_BYTES, SLOTS);
+  sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &header);
+  int page = (4096 + header + 7) & ~7;
+  void *room = malloc((size_t)page * PAGES);
+  if (room != NULL) sqlite3_config(SQLITE_CONFIG_PAGECACHE, room, page, PAGES);
+}
+
 int shim_register(void) {
   if (system_vfs != NULL) return SQLITE_OK;
-  system_vfs = sqlite3_vfs_find(NULL);
-  if (system_vfs == NULL) return SQLITE_ERROR;
+  disk_vfs = sqlite3_vfs_find(NULL);
+  if (disk_vfs == NULL) return SQLITE_ERROR;
+  in_memory_vfs = memory_vfs(disk_vfs);
+  system_vfs = disk_vfs;
   shim_vfs = *system_vfs;
   shim_vfs.iVersion = 1;
   shim_vfs.pNext = NULL;
   shim_vfs.zName = "shim";
-  shim_vfs.szOsFile = (int)sizeof(ShimFile) + system_vfs->szOsFile;
+  int file_size = disk_vfs->szOsFile;
+  if (in_memory_vfs->szOsFile > file_size) file_size = in_memory_vfs->szOsFile;
+  shim_vfs.szOsFile = (int)sizeof(ShimFile) + file_size;
   shim_vfs.xOpen = shim_open;
   shim_vfs.xDelete = shim_delete;
+  shim_vfs.xAccess = shim_access;
+  shim_vfs.xFullPathname = shim_full_path;
   shim_vfs.xSleep = shim_sleep;
   return sqlite3_vfs_register(&shim_vfs, 0);
 }
 
+/* Looks at the needle's ends first, in a loop that compilers turn into vector instructions: images
+ * are searched by the gigabyte. */
 int shim_contains(const void *bytes, int64_t count, const void *needle, int64_t needle_count) {
-  return memmem(bytes, (size_t)count, needle, (size_t)needle_count) != NULL;
+  enum { BLOCK = 256 };
+  const uint8_t *text = bytes, *word = needle;
+  const uint8_t first = word[0], last = word[needle_count - 1];
+  const uint8_t *ends = text + needle_count - 1;
+  int64_t places = count - needle_count + 1, at = 0;
+  for (; at + BLOCK <= places; at += BLOCK) {
+    uint8_t found = 0;
+    for (int i = 0; i < BLOCK; i++) found |= (text[at + i] == first) & (ends[at + i] == last);
+    if (found && memmem(text + at, (size_t)(BLOCK + needle_count - 1), needle,
+                        (size_t)needle_count) != NULL)
+      return 1;
+  }
+  return at < places &&
+         memmem(text + at, (size_t)(count - at), needle, (size_t)needle_count) != NULL;
 }

@@ -1,15 +1,18 @@
 import StorageShim
 import TelemetrySDK
 
-/// The system's files behind the storage shim: each operation is counted, may fail or end the
-/// process, and is recorded, like SQLite's own.
+/// Files behind the storage shim: each operation is counted, may fail or end the process, and is
+/// recorded, like SQLite's own.
 package struct ShimFiles: FileOperations {
-  private let system = SystemFiles()
+  private let system: any FileOperations
   private let skipsSyncs: Bool
 
-  /// - Parameter skipsSyncs: True where nothing is at stake and the time is: syncs are counted.
-  package init(skipsSyncs: Bool) {
+  /// - Parameters:
+  ///   - skipsSyncs: True where nothing is at stake and the time is: syncs are counted.
+  ///   - system: The files behind the shim.
+  package init(skipsSyncs: Bool, system: any FileOperations = SystemFiles()) {
     self.skipsSyncs = skipsSyncs
+    self.system = system
     _ = shim_register()
   }
 

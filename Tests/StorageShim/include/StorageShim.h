@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "StorageMemory.h"
+
 /* A storage-operation shim for tests: an SQLite VFS named "shim" over the system's, and a counter
  * that operations on other files pass through as well. It counts operations, can end the process
  * or fail from the n-th on, and records what was written and synced, so that crash images can be
@@ -31,6 +33,11 @@ enum {
 
 /* Registers the VFS; safe to call again. */
 int shim_register(void);
+/* 1: from now on SQLite's files lie in memory, see StorageMemory.h. Nothing may be open. */
+void shim_use_memory(int use);
+/* Spares SQLite its locks, its bookkeeping and most of its calls for memory: for a process that
+ * judges images by the thousand on one thread. Before anything else of SQLite's. */
+void shim_single_thread(void);
 /* Forgets counters, plans and records. */
 void shim_reset(void);
 /* From operation `from` up to and without `until` (counted from 1) the action applies. */
