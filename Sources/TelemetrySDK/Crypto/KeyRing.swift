@@ -3,7 +3,7 @@
 struct KeyRing {
   /// Ids in the key store, as far as they were listed or made here.
   var known: Set<UInt64> = []
-  /// Ids asked for and not had; asked for again after `forgetMissing`.
+  /// Ids asked for and not had; asked for again at the next opening.
   private(set) var missing: Set<UInt64> = []
   /// The key of new rows; nil before the first.
   var current: UInt64?
@@ -19,13 +19,17 @@ struct KeyRing {
   /// How many seals may go by before the count is written down again.
   static let sealsBetweenSaves: Int64 = 1 << 16
 
+  /// A purge was decided and is not over: no key is used however it came back, for the purge's end
+  /// would take what is recorded now, and what lies there must not be read any more.
+  private(set) var isBarred = false
+
   /// The cipher of the live key, if it can be used.
   var live: (id: UInt64, cipher: AESGCM)? {
-    guard let current, let cipher = ciphers[current] else { return nil }
+    guard let current, !isBarred, let cipher = ciphers[current] else { return nil }
     return (current, cipher)
   }
 
-  func cipher(_ id: UInt64) -> AESGCM? { ciphers[id] }
+  func cipher(_ id: UInt64) -> AESGCM? { isBarred ? nil : ciphers[id] }
 
   mutating func add(_ id: UInt64, _ cipher: AESGCM) {
     ciphers[id] = cipher
@@ -41,11 +45,18 @@ struct KeyRing {
 
   mutating func noteMissing(_ id: UInt64) { missing.insert(id) }
 
-  /// Lets keys that were missing be asked for again.
-  mutating func forgetMissing() { missing = [] }
+  /// Nothing can be sealed or opened from now on, until `unbar`.
+  mutating func bar() {
+    ciphers = [:]
+    isBarred = true
+  }
 
-  /// Nothing can be sealed or opened until keys are established again.
-  mutating func forgetCiphers() { ciphers = [:] }
+  mutating func unbar() { isBarred = false }
 
-  mutating func removeAll() { self = KeyRing() }
+  /// Forgets every key; a bar stays.
+  mutating func removeAll() {
+    let isBarred = isBarred
+    self = KeyRing()
+    self.isBarred = isBarred
+  }
 }

@@ -126,7 +126,8 @@ extension SQLiteEventStore {
   }
 
   package func rotateKey() -> StoreBlock? {
-    if let block = establishKeys() { return block }
+    // A purge that is not over comes first: it would take the new key's rows.
+    if let block = settle() { return block }
     do {
       if let block = try makeKey() { return block }
     } catch {
@@ -183,34 +184,56 @@ extension SQLiteEventStore {
   // MARK: - Purge
 
   package func purge() -> StoreBlock? {
-    // One that was interrupted has its intent, and with it what to keep.
-    if files.status(paths.purgeIntent) == nil {
-      do {
-        let kept = try setGateApart()
-        try files.writeDurably(paths.purgeIntent, kept.map(SQLiteEventStore.bytes(of:)) ?? [])
-      } catch {
-        withdrawPurge()
-        return .ioError
-      }
+    // Nothing was recorded since one that is not over yet: its end is this one's.
+    if isPurgeOwed { return settle() }
+    do {
+      let kept = try setGateApart()
+      try files.writeDurably(paths.purgeIntent, kept.map(SQLiteEventStore.bytes(of:)) ?? [])
+    } catch {
+      withdrawPurge()
+      return .ioError
     }
-    if let block = finishPurge() { return block }
-    return establishKeys()
+    return settle()
+  }
+
+  /// True from the decision to purge until its end is on the medium.
+  var isPurgeOwed: Bool {
+    if case .success(true) = onCore({ $0.keys.isBarred }) { return true }
+    return files.status(paths.purgeIntent) != nil
   }
 
   /// An intent that failed half-way may be there all the same, and the next start would carry it
-  /// out over events recorded since. Where it cannot be taken back nothing is recorded either:
-  /// the store closes, and opening it again finishes the purge first.
+  /// out over events recorded since. Where it cannot be taken back, durably, nothing is recorded
+  /// either: the store closes, and opening it again finishes the purge first.
   private func withdrawPurge() {
-    // try? because the look afterwards tells what became of it.
-    try? files.remove(paths.purgeIntent)
-    if files.status(paths.purgeIntent) != nil { closeFiles(reason: .ioError) }
+    do {
+      if files.status(paths.purgeIntent) != nil { try files.remove(paths.purgeIntent) }
+      try files.syncDirectory(configuration.directory)
+    } catch {
+      closeFiles(reason: .ioError)
+    }
   }
 
-  /// Keys first, then rows and notes, then the intent. Each step may be done already.
+  /// Keys first, then rows and notes, then the intent. Each step may be done already. No key is
+  /// used before all of it is on the medium.
   func finishPurge() -> StoreBlock? {
+    _ = onCore { $0.keys.bar() }
+    do {
+      if files.status(paths.purgeIntent) != nil {
+        if let block = try purgeKeysAndRows() { return block }
+        try files.remove(paths.purgeIntent)
+      }
+      try files.syncDirectory(configuration.directory)
+    } catch {
+      return .ioError
+    }
+    _ = onCore { $0.keys.unbar() }
+    return nil
+  }
+
+  private func purgeKeysAndRows() throws -> StoreBlock? {
     // try? because an intent that cannot be read keeps nothing: the purge goes first.
     let kept = (try? files.read(paths.purgeIntent)).flatMap(SQLiteEventStore.keyID(of:))
-    _ = onCore { $0.keys.forgetCiphers() }
     do {
       for id in try keyStore.keyIDs() where id != kept { try keyStore.destroy(id) }
     } catch {
@@ -218,15 +241,8 @@ extension SQLiteEventStore {
     }
     let result = writing { try $0.purgeRows(keepingGateOf: kept) }
     if case .failure(let blocked) = result { return blocked.reason }
-    do {
-      if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
-      if let block = syncFully() { return block }
-      try files.remove(paths.purgeIntent)
-      try files.syncDirectory(configuration.directory)
-    } catch {
-      return .ioError
-    }
-    return nil
+    if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
+    return syncFully()
   }
 
   /// Seals the gate with a key that no row ever had, so that it outlives the others: what the

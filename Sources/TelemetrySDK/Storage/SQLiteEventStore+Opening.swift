@@ -15,7 +15,7 @@ extension SQLiteEventStore {
 
   /// After the files: an interrupted purge, then the keys.
   func settle() -> StoreBlock? {
-    if files.status(paths.purgeIntent) != nil, let block = finishPurge() { return block }
+    if isPurgeOwed, let block = finishPurge() { return block }
     return establishKeys()
   }
 
