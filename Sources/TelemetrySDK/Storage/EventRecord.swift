@@ -1,3 +1,5 @@
+import JSONText
+
 /// When an event was recorded, by both clocks: the wall clock may be wrong and be set right
 /// later, the boot clock tells how long ago it was while this boot lasts.
 struct RecordedTime: Sendable, Equatable {
@@ -68,6 +70,13 @@ struct EventRecord {
     }
     json = Array(plain[jsonStart...])
   }
+
+  /// True where the event is a JSON text, however deep.
+  var holdsJSON: Bool {
+    (try? JSONDocument(parsing: json, limits: EventRecord.limits)) != nil  // The place is no use here.
+  }
+  private static let limits = JSONLimits(
+    maxDepth: JSONLimits.deepestAllowed, maxBytes: JSONLimits.longestAllowed)
 
   private static func append(_ value: UInt64, bytes: Int, to head: inout [UInt8]) {
     for index in (0..<bytes).reversed() {

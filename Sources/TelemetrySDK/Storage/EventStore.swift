@@ -1,16 +1,20 @@
 /// Names one stored row: its place in the queue, checked against its id before any delete.
 ///
-/// Rows are deleted by sequence number *and* id, never by position, count or time range, so that
+/// Rows are deleted by sequence number *and* row id, never by position, count or time range, so that
 /// a row that moved or came back can never take another one with it.
 package struct RowReference: Hashable, Sendable {
   /// The row's sequence number: unique in the file, ascending in the order of recording.
   package let sequence: Int64
   /// The event's id as it goes over the wire.
   package let id: EventID
+  /// The row's own random id, which the row is known by: the event's id unless the caller chose
+  /// that one.
+  package let rowID: EventID
 
-  package init(sequence: Int64, id: EventID) {
+  package init(sequence: Int64, id: EventID, rowID: EventID? = nil) {
     self.sequence = sequence
     self.id = id
+    self.rowID = rowID ?? id
   }
 }
 
@@ -208,7 +212,8 @@ package protocol EventStore: AnyObject, Sendable {
   func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void)
 
   /// Reads the oldest rows of an account within the bounds, in sequence order, skipping rows in
-  /// flight and rows of unknown keys. Rows that do not open go to quarantine on the way.
+  /// flight and rows of unknown keys. Rows that do not open, or hold no JSON, go to quarantine on
+  /// the way.
   /// A nil account reads rows of any one account: that of the oldest eligible row.
   func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch
 

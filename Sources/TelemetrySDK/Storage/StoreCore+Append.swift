@@ -76,7 +76,7 @@ extension StoreCore {
       guard let random = SystemRandom.shared.sixteen() else { throw StoreCore.noRandomness }
       row = random
       tag = try callerTag(event.id)
-      if let tag, try isQuarantined(tag: tag) { return .duplicate }
+      if let tag, counts.quarantined > 0, try isQuarantined(tag: tag) { return .duplicate }
     }
     EventRecord.encodeHead(
       time: RecordedTime(

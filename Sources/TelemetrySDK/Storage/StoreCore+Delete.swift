@@ -1,6 +1,6 @@
 /// What of a row is outside its seal.
 struct RowHead: Sendable, Equatable {
-  let sequence: Int64
+  private(set) var sequence: Int64
   let key: UInt64
   let account: Int64
   let rid: SIMD16<UInt8>
@@ -12,6 +12,13 @@ struct RowHead: Sendable, Equatable {
     account = statement.integer(2)
     rid = statement.sixteen(3)
     tag = statement.isNull(4) ? nil : statement.bytes(4)
+  }
+
+  /// The same under another number.
+  func numbered(_ sequence: Int64) -> RowHead {
+    var head = self
+    head.sequence = sequence
+    return head
   }
 }
 
@@ -27,7 +34,8 @@ extension StoreCore {
     }
   }
 
-  /// The rows that are there and carry the id they should.
+  /// The rows that are there and carry the id they should. A keyed hash of a caller's id would not
+  /// do: it changes with the secret, and a row that is never found is sent for ever.
   func matching(_ rows: ArraySlice<RowReference>) throws -> [RowHead] {
     guard let low = rows.map(\.sequence).min(), let high = rows.map(\.sequence).max() else {
       return []
@@ -36,14 +44,13 @@ extension StoreCore {
     found.reserveCapacity(rows.count)
     if high - low < Int64(rows.count) * 2 {
       var wanted: [Int64: EventID] = [:]
-      for row in rows { wanted[row.sequence] = row.id }
-      for head in try heads(from: low, through: high) {
-        if let id = wanted[head.sequence], try carries(head, id) { found.append(head) }
-      }
+      for row in rows { wanted[row.sequence] = row.rowID }
+      for head in try heads(from: low, through: high)
+      where wanted[head.sequence]?.bytes == head.rid { found.append(head) }
     } else {
       for row in rows {
         for head in try heads(from: row.sequence, through: row.sequence)
-        where try carries(head, row.id) { found.append(head) }
+        where head.rid == row.rowID.bytes { found.append(head) }
       }
     }
     return found
@@ -57,13 +64,6 @@ extension StoreCore {
     var heads: [RowHead] = []
     while try statement.step() { heads.append(RowHead(statement)) }
     return heads
-  }
-
-  /// A caller's id is not in the row: its keyed hash is.
-  private func carries(_ head: RowHead, _ id: EventID) throws -> Bool {
-    guard let tag = head.tag else { return head.rid == id.bytes }
-    if head.rid == id.bytes { return true }
-    return try tag == callerTag(id)
   }
 
   /// Deletes rows within a transaction and keeps the counts: contiguous ones in one statement.

@@ -49,7 +49,8 @@ extension StoreCore {
     if !unreadable.isEmpty { try quarantine(unreadable, reason: .unreadable) }
   }
 
-  /// False where the row's seal does not open under its own key.
+  /// False where the row's seal does not open under its own key, or there is no JSON under it: one
+  /// such text would spoil its whole batch for the server.
   private func take(_ statement: SQLiteStatement, into reading: inout BatchReading) -> Bool {
     let sequence = statement.integer(0)
     if inFlight.contains(sequence) { return true }
@@ -61,7 +62,7 @@ extension StoreCore {
       if !keys.missing.contains(keyID) { reading.wantedKeys.insert(keyID) }
       return true
     }
-    guard let record = open(statement, cipher: cipher) else { return false }
+    guard let record = open(statement, cipher: cipher), record.holdsJSON else { return false }
     accountNames[tag] = record.account
     if let wanted, record.account != wanted { return true }
     guard reading.takes(record.json) else {
@@ -70,8 +71,9 @@ extension StoreCore {
       return true
     }
     reading.batch.account = record.account
-    let id = EventID(bytes: record.callerID ?? statement.sixteen(3))
-    reading.add(RowReference(sequence: sequence, id: id), record.json)
+    let rowID = EventID(bytes: statement.sixteen(3))
+    let id = record.callerID.map(EventID.init(bytes:)) ?? rowID
+    reading.add(RowReference(sequence: sequence, id: id, rowID: rowID), record.json)
     return true
   }
 
