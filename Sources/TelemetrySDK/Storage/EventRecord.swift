@@ -73,7 +73,8 @@ struct EventRecord {
 
   /// True where the event is a JSON text, however deep.
   var holdsJSON: Bool {
-    (try? JSONDocument(parsing: json, limits: EventRecord.limits)) != nil  // The place is no use here.
+    // try? because where the text is broken is of no use here.
+    (try? JSONDocument(parsing: json, limits: EventRecord.limits)) != nil
   }
   private static let limits = JSONLimits(
     maxDepth: JSONLimits.deepestAllowed, maxBytes: JSONLimits.longestAllowed)

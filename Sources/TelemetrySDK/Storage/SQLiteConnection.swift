@@ -151,6 +151,8 @@ package final class SQLiteConnection {
 /// A prepared statement. Every use ends with `reset`, so that none holds a lock.
 package final class SQLiteStatement {
   private var pointer: OpaquePointer?
+  /// Why preparing failed in a bind: values are missing then, so that the use must fail.
+  private var failure: (any Error)?
   private let sql: String
   private unowned let connection: SQLiteConnection
 
@@ -160,12 +162,17 @@ package final class SQLiteStatement {
   }
 
   fileprivate func prepareIfNeeded() throws {
+    if let failure {
+      self.failure = nil
+      throw failure
+    }
     if pointer == nil { pointer = try connection.makePointer(sql) }
   }
 
-  /// For the binds: where preparing fails, `run` or `step` fails the same way and says so.
+  /// For the binds: where preparing fails, `run` or `step` says so.
   private var ready: OpaquePointer? {
-    if pointer == nil { try? prepareIfNeeded() }  // See above.
+    guard pointer == nil, failure == nil else { return pointer }
+    do { try prepareIfNeeded() } catch { failure = error }
     return pointer
   }
 

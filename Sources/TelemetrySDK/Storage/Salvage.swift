@@ -9,6 +9,7 @@ struct Salvage {
   var storeID: SIMD16<UInt8>?
   var currentKey: UInt64?
   var rows: [Row] = []
+  var quarantine: [QuarantineRow] = []
   var notes: [(name: String, key: UInt64, sealed: [UInt8])] = []
   /// The ledger's counts, where its row could be read.
   var counts: StoreCounts?
@@ -21,7 +22,29 @@ struct Salvage {
     defer { connection.closeUntouched() }
     try? readMeta(connection)  // Lost with the rest where it fails.
     try? readNotes(connection)  // Likewise.
-    readRows(connection)
+    rows = Salvage.bothWays(
+      connection, "SELECT seq,key,account,rid,tag,sealed FROM events",
+      sequence: \.head.sequence
+    ) { Row(head: RowHead($0), sealed: $0.bytes(5)) }
+    quarantine = Salvage.bothWays(
+      connection,
+      "SELECT seq,key,account,rid,tag,sealed,code,detail_key,detail FROM quarantine",
+      sequence: \.head.sequence, QuarantineRow.init)
+    dropRepeated()
+  }
+
+  /// Events that were found, queued or in quarantine.
+  var eventCount: Int { rows.count + quarantine.count }
+
+  var lastSequence: Int64 {
+    max(rows.last?.head.sequence ?? 0, quarantine.last?.head.sequence ?? 0)
+  }
+
+  /// A damaged tree can show a row twice, and a lost page of the log an event in both tables.
+  private mutating func dropRepeated() {
+    var seen: Set<SIMD16<UInt8>> = []
+    quarantine = quarantine.filter { seen.insert($0.head.rid).inserted }
+    rows = rows.filter { seen.insert($0.head.rid).inserted }
   }
 
   private mutating func readMeta(_ connection: SQLiteConnection) throws {
@@ -30,7 +53,8 @@ struct Salvage {
     defer { statement.reset() }
     storeID = statement.sixteen(0)
     currentKey = statement.isNull(1) ? nil : statement.unsigned(1)
-    counts = StoreCounts(metaRow: statement)
+    let found = StoreCounts(metaRow: statement)
+    if found.isPlausible { counts = found }
   }
 
   private mutating func readNotes(_ connection: SQLiteConnection) throws {
@@ -41,26 +65,25 @@ struct Salvage {
   }
 
   /// From both ends: a damaged page in the middle hides only itself.
-  private mutating func readRows(_ connection: SQLiteConnection) {
-    let columns = "SELECT seq,key,account,rid,tag,sealed FROM events"
-    let upward = Salvage.rows(connection, columns + " ORDER BY seq")
-    if upward.isComplete {
-      rows = upward.rows
-      return
-    }
-    let last = upward.rows.last?.head.sequence ?? .min
-    let downward = Salvage.rows(connection, columns + " WHERE seq>\(last) ORDER BY seq DESC")
-    rows = upward.rows + downward.rows.reversed()
+  private static func bothWays<Found>(
+    _ connection: SQLiteConnection, _ sql: String, sequence: KeyPath<Found, Int64>,
+    _ make: (SQLiteStatement) -> Found
+  ) -> [Found] {
+    let upward = found(connection, sql + " ORDER BY seq", make)
+    if upward.isComplete { return upward.rows }
+    let last = upward.rows.last?[keyPath: sequence] ?? .min
+    let downward = found(connection, sql + " WHERE seq>\(last) ORDER BY seq DESC", make)
+    return upward.rows + downward.rows.reversed()
   }
 
-  private static func rows(
-    _ connection: SQLiteConnection, _ sql: String
-  ) -> (rows: [Row], isComplete: Bool) {
-    var rows: [Row] = []
+  private static func found<Found>(
+    _ connection: SQLiteConnection, _ sql: String, _ make: (SQLiteStatement) -> Found
+  ) -> (rows: [Found], isComplete: Bool) {
+    var rows: [Found] = []
     do {
       let statement = try connection.prepare(sql)
       while try statement.step() {
-        rows.append(Row(head: RowHead(statement), sealed: statement.bytes(5)))
+        if StoreCounts.plausible.contains(statement.integer(0)) { rows.append(make(statement)) }
       }
       return (rows, true)
     } catch {

@@ -12,6 +12,7 @@ extension StoreCore {
     keys.seals = 0
     keys.savedSeals = 0
     keys.bornMs = clock.wallMs()
+    resealedQuarantine = .min
     do {
       try transaction {
         statements.setCurrentKey.bind(1, id)
@@ -58,57 +59,6 @@ extension StoreCore {
     let (ageMs, overflows) = clock.wallMs().subtractingReportingOverflow(keys.bornMs)
     return keys.seals >= configuration.sealsPerKey || overflows
       || ageMs.magnitude >= configuration.keyLifetimeMs.magnitude
-  }
-
-  /// Seals one chunk of rows of an old, loaded key under the live one. True where rows changed.
-  /// It may be interrupted anywhere: each row has the key that its column names.
-  func resealChunk() throws -> Bool {
-    guard let (liveID, live) = keys.live,
-      let oldID = counts.queuedByKey.keys.first(where: { $0 != liveID && keys.cipher($0) != nil }),
-      let old = keys.cipher(oldID)
-    else { return false }
-    let rows = try rows(ofKey: oldID)
-    var unreadable: [RowHead] = []
-    try transaction {
-      for (head, bytes) in rows {
-        var place = SealPlace(
-          domain: configuration.domain, store: storeID, account: head.account, keyID: oldID,
-          row: head.rid)
-        let plain = bytes.withUnsafeBytes { RecordSealer.open($0, place: place, cipher: old) }
-        guard let plain else {
-          unreadable.append(head)
-          continue
-        }
-        place.keyID = liveID
-        var fresh: [UInt8] = []
-        guard
-          RecordSealer.seal(head: [], body: plain, place: place, cipher: live, into: &fresh)
-        else { throw StoreCore.noRandomness }
-        keys.seals += 1
-        statements.reseal.bind(1, liveID)
-        statements.reseal.bind(2, fresh)
-        statements.reseal.bind(3, head.sequence)
-        try statements.reseal.run()
-        counts.removeQueued(key: oldID, account: head.account)
-        counts.addQueued(key: liveID, account: head.account)
-      }
-    }
-    if !unreadable.isEmpty { try quarantine(unreadable, reason: .unreadable) }
-    return true
-  }
-
-  private func rows(ofKey id: UInt64) throws -> [(RowHead, [UInt8])] {
-    let statement = statements.rowsOfKey
-    statement.bind(1, id)
-    statement.bind(2, Int64(StoreCore.chunkRows))
-    defer { statement.reset() }
-    var rows: [(RowHead, [UInt8])] = []
-    var bytes = 0
-    while bytes < StoreCore.chunkBytes, try statement.step() {
-      rows.append((RowHead(statement), statement.bytes(5)))
-      bytes += rows[rows.count - 1].1.count
-    }
-    return rows
   }
 
   /// Within a transaction.

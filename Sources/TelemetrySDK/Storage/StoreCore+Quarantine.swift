@@ -30,22 +30,36 @@ extension QuarantineReason {
 }
 
 /// A quarantined row as it lies in the table.
-private struct QuarantineRow {
+struct QuarantineRow {
   let head: RowHead
   let sealed: [UInt8]
   let code: Int64
   let detailKey: UInt64?
   let detail: [UInt8]
 
+  init(head: RowHead, sealed: [UInt8], code: Int64, detailKey: UInt64?, detail: [UInt8]) {
+    self.head = head
+    self.sealed = sealed
+    self.code = code
+    self.detailKey = detailKey
+    self.detail = detail
+  }
+
+  /// From a row of all columns, in the table's order.
   init(_ statement: SQLiteStatement) {
-    head = RowHead(statement)
-    sealed = statement.bytes(5)
-    code = statement.integer(6)
-    detailKey = statement.isNull(7) ? nil : statement.unsigned(7)
-    detail = statement.bytes(8)
+    self.init(
+      head: RowHead(statement), sealed: statement.bytes(5), code: statement.integer(6),
+      detailKey: statement.isNull(7) ? nil : statement.unsigned(7), detail: statement.bytes(8))
   }
 
   var bytes: Int64 { Int64(sealed.count + detail.count) }
+
+  /// The same under another number.
+  func numbered(_ sequence: Int64) -> QuarantineRow {
+    QuarantineRow(
+      head: head.numbered(sequence), sealed: sealed, code: code, detailKey: detailKey,
+      detail: detail)
+  }
 }
 
 extension StoreCore {
@@ -102,8 +116,7 @@ extension StoreCore {
     var detailKey: UInt64?
     var detail: [UInt8] = []
     if !reason.detail.isEmpty, let (id, cipher) = keys.live {
-      let place = SealPlace(
-        domain: .quarantineDetail, store: storeID, account: 0, keyID: id, row: row.rid)
+      let place = detailPlace(row.rid, key: id)
       if RecordSealer.seal(
         head: [], body: reason.detail, place: place, cipher: cipher, into: &detail)
       {
@@ -111,23 +124,31 @@ extension StoreCore {
         keys.seals += 1
       }
     }
+    try insertQuarantined(
+      QuarantineRow(
+        head: row, sealed: sealed, code: reason.code, detailKey: detailKey, detail: detail))
+  }
+
+  /// Within a transaction.
+  func insertQuarantined(_ row: QuarantineRow) throws {
     let insert = statements.quarantineInsert
-    insert.bind(1, row.sequence)
-    insert.bind(2, row.key)
-    insert.bind(3, row.account)
-    insert.bind(4, row.rid)
-    insert.bind(5, row.tag)
-    insert.bind(6, sealed)
-    insert.bind(7, reason.code)
-    if let detailKey { insert.bind(8, detailKey) } else { insert.bindNull(8) }
-    insert.bind(9, detailKey == nil ? nil : detail)
+    insert.bind(1, row.head.sequence)
+    insert.bind(2, row.head.key)
+    insert.bind(3, row.head.account)
+    insert.bind(4, row.head.rid)
+    insert.bind(5, row.head.tag)
+    insert.bind(6, row.sealed)
+    insert.bind(7, row.code)
+    if let key = row.detailKey { insert.bind(8, key) } else { insert.bindNull(8) }
+    insert.bind(9, row.detailKey == nil ? nil : row.detail)
     try insert.run()
-    counts.addQuarantined(
-      key: row.key, detailKey: detailKey, bytes: Int64(sealed.count + detail.count))
+    counts.addQuarantined(key: row.head.key, detailKey: row.detailKey, bytes: row.bytes)
+    // It may carry an old key where rows were sealed anew already.
+    resealedQuarantine = min(resealedQuarantine, row.head.sequence - 1)
   }
 
   /// Deletes the oldest quarantined rows beyond the bound. Returns how many.
-  private func boundQuarantine() throws -> Int64 {
+  func boundQuarantine() throws -> Int64 {
     var evicted: Int64 = 0
     while counts.quarantineBytes > configuration.effectiveQuarantineBytes {
       guard let oldest = try quarantineRows(after: .min, limit: 1).first else { break }
@@ -145,7 +166,7 @@ extension StoreCore {
       key: row.head.key, detailKey: row.detailKey, bytes: row.bytes)
   }
 
-  private func quarantineRows(after sequence: Int64, limit: Int) throws -> [QuarantineRow] {
+  func quarantineRows(after sequence: Int64, limit: Int) throws -> [QuarantineRow] {
     let statement = statements.quarantineRead
     statement.bind(1, sequence)
     statement.bind(2, Int64(limit))
@@ -158,30 +179,44 @@ extension StoreCore {
   func quarantinedEvents(limit: Int) throws -> [QuarantinedEvent] {
     try quarantineRows(after: .min, limit: limit).map { row in
       let record = openQuarantined(row)
-      let id = EventID(bytes: record?.callerID ?? row.head.rid)
+      let rowID = EventID(bytes: row.head.rid)
+      let id = record?.callerID.map(EventID.init(bytes:)) ?? rowID
       return QuarantinedEvent(
-        row: RowReference(sequence: row.head.sequence, id: id),
+        row: RowReference(sequence: row.head.sequence, id: id, rowID: rowID),
         reason: QuarantineReason(code: row.code, detail: openDetail(row)), json: record?.json)
     }
   }
 
   private func openQuarantined(_ row: QuarantineRow) -> EventRecord? {
     guard let cipher = keys.cipher(row.head.key) else { return nil }
-    let place = SealPlace(
-      domain: configuration.domain, store: storeID, account: row.head.account,
-      keyID: row.head.key, row: row.head.rid)
-    return row.sealed.withUnsafeBytes {
+    let place = eventPlace(row.head)
+    let record = row.sealed.withUnsafeBytes {
       RecordSealer.open($0, place: place, cipher: cipher).flatMap(EventRecord.init)
     }
+    return record?.holdsJSON == true ? record : nil
   }
 
   private func openDetail(_ row: QuarantineRow) -> [UInt8] {
-    guard let id = row.detailKey, let cipher = keys.cipher(id) else { return [] }
-    let place = SealPlace(
-      domain: .quarantineDetail, store: storeID, account: 0, keyID: id, row: row.head.rid)
+    guard let place = detailPlace(row), let cipher = keys.cipher(place.keyID) else { return [] }
     return row.detail.withUnsafeBytes {
       RecordSealer.open($0, place: place, cipher: cipher) ?? []
     }
+  }
+
+  /// Where the event of a row belongs, queued or in quarantine.
+  func eventPlace(_ head: RowHead) -> SealPlace {
+    SealPlace(
+      domain: configuration.domain, store: storeID, account: head.account, keyID: head.key,
+      row: head.rid)
+  }
+
+  /// Where the words of a quarantined row belong; nil where it has none.
+  func detailPlace(_ row: QuarantineRow) -> SealPlace? {
+    row.detailKey.map { detailPlace(row.head.rid, key: $0) }
+  }
+
+  private func detailPlace(_ row: SIMD16<UInt8>, key: UInt64) -> SealPlace {
+    SealPlace(domain: .quarantineDetail, store: storeID, account: 0, keyID: key, row: row)
   }
 
   /// Puts one chunk back at the end of the queue, except rows whose seal does not open: they

@@ -3,13 +3,12 @@ extension StoreCore {
   /// Returns how many that are.
   func beginAfterLoss(_ salvage: Salvage, hint: StoreHint?) throws -> Int64 {
     var old = salvage.counts ?? StoreCounts()
-    let lastSeen = salvage.rows.last?.head.sequence ?? 0
-    old.lastSequence = max(old.lastSequence, lastSeen)
+    old.lastSequence = max(old.lastSequence, salvage.lastSequence)
     if salvage.counts == nil, let hint { old.takeOver(hint) }
     let isSame = hint != nil && (salvage.storeID == nil || hint?.storeID == salvage.storeID)
     let gone = old.delivered + old.dropped.values.reduce(0, +)
     // Without any witness the rows in hand are counted, and at least one.
-    let atLeast = max(gone + Int64(salvage.rows.count), gone + (hint == nil ? 1 : 0))
+    let atLeast = max(gone + Int64(salvage.eventCount), gone + (hint == nil ? 1 : 0))
     let recorded = max(old.recorded, isSame ? hint?.recorded ?? 0 : 0, atLeast)
     let lost = recorded - gone
     try transaction {
@@ -46,9 +45,11 @@ extension StoreCore {
     var saved: Int64 = 0
     var start = 0
     while start < salvage.rows.count {
-      let end = min(start + StoreCore.chunkRows, salvage.rows.count)
-      let chunk = salvage.rows[start..<end]
-      let bytes = chunk.reduce(0) { $0 + $1.sealed.count }
+      var bytes = 0
+      let chunk = salvage.rows[start...].prefix(StoreCore.chunkRows).prefix { row in
+        defer { bytes += row.sealed.count }
+        return bytes < StoreCore.chunkBytes
+      }
       if !logHasRoom(forBytes: bytes * 2 + 100_000) {
         _ = try connection.checkpointTruncate()
         logFrames = 0
@@ -56,9 +57,45 @@ extension StoreCore {
       saved += try makingRoom(forBytes: bytes) {
         try transaction { try takeIn(chunk) }
       }
-      start = end
+      start += chunk.count
+    }
+    return saved + (try takeInQuarantine(salvage.quarantine))
+  }
+
+  /// The quarantine within its bound, which lies far below the log's.
+  private func takeInQuarantine(_ rows: [QuarantineRow]) throws -> Int64 {
+    var saved: Int64 = 0
+    var start = 0
+    while start < rows.count {
+      var bytes = 0
+      let chunk = rows[start...].prefix(StoreCore.chunkRows).prefix { row in
+        defer { bytes += Int(row.bytes) }
+        return bytes < StoreCore.chunkBytes
+      }
+      if !logHasRoom(forBytes: bytes * 2 + 100_000) {
+        _ = try connection.checkpointTruncate()
+        logFrames = 0
+      }
+      saved += try makingRoom(forBytes: bytes) {
+        try transaction { try takeIn(quarantine: chunk) }
+      }
+      start += chunk.count
     }
     return saved
+  }
+
+  /// Under new numbers, in the old order: the old numbers may be given anew in this file.
+  private func takeIn(quarantine chunk: ArraySlice<QuarantineRow>) throws -> Int64 {
+    for row in chunk {
+      counts.lastSequence += 1
+      counts.requeued += 1
+      try insertQuarantined(row.numbered(counts.lastSequence))
+    }
+    let evicted = try boundQuarantine()
+    counts.dropped[.corruptFile, default: 0] -= Int64(chunk.count)
+    try saveCounts()
+    if evicted > 0 { events.append(.dropped(count: evicted, reason: .quarantineFull)) }
+    return Int64(chunk.count)
   }
 
   private func takeIn(_ chunk: ArraySlice<Salvage.Row>) throws -> Int64 {

@@ -21,6 +21,8 @@ final class StoreCore {
   var hasBoots = false
   var keys = KeyRing()
   var inFlight: Set<Int64> = []
+  /// Quarantined rows up to here were sealed anew, as far as they open.
+  var resealedQuarantine = Int64.min
   /// Account names by their keyed hash and back; bounded by the accounts that have rows.
   var accountNames: [Int64: String] = [:]
   var accountTags: [String: Int64] = [:]
@@ -55,6 +57,9 @@ final class StoreCore {
     statements = StoreStatements(connection)
     try readMeta()
     try countRows()
+    guard counts.isPlausible else {
+      throw SQLiteError(code: 11, operation: "open", message: "impossible counts")
+    }
     synced = counts
   }
 

@@ -36,6 +36,15 @@ struct StoreCounts: Sendable, Equatable {
     }
   }
 
+  /// What a count or a sequence number can be: a damaged page can hold any number, and sums of
+  /// extremes would end the process.
+  static let plausible: ClosedRange<Int64> = 0...(1 << 53)
+
+  var isPlausible: Bool {
+    let all = [lastSequence, base, requeued, delivered] + dropped.values
+    return all.allSatisfy(StoreCounts.plausible.contains)
+  }
+
   /// Goes on with a ledger of which only the hint is left; what lay in the file is not counted.
   mutating func takeOver(_ hint: StoreHint) {
     base = hint.recorded - lastSequence

@@ -38,7 +38,9 @@ struct StoreHint: Sendable, Equatable {
     let values = (0..<9).map { index in
       bytes[(20 + index * 8)..<(28 + index * 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
-    guard values[8] == StoreHint.hash(bytes[..<84]) else { return nil }
+    guard values[8] == StoreHint.hash(bytes[..<84]),
+      values[..<8].allSatisfy({ $0 <= UInt64(StoreCounts.plausible.upperBound) })
+    else { return nil }
     storeID = SIMD16(bytes[4..<20])
     recorded = Int64(bitPattern: values[0])
     delivered = Int64(bitPattern: values[1])

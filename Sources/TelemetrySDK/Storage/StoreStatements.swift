@@ -22,6 +22,7 @@ struct StoreStatements {
   let firstOfKey: SQLiteStatement
   let rowsOfKey: SQLiteStatement
   let reseal: SQLiteStatement
+  let quarantineReseal: SQLiteStatement
 
   init(_ connection: SQLiteConnection) {
     begin = connection.later("BEGIN IMMEDIATE")
@@ -65,5 +66,7 @@ struct StoreStatements {
       SELECT seq,key,account,rid,tag,sealed FROM events WHERE key=?1 ORDER BY seq LIMIT ?2
       """)
     reseal = connection.later("UPDATE events SET key=?1, sealed=?2 WHERE seq=?3")
+    quarantineReseal = connection.later(
+      "UPDATE quarantine SET key=?1, sealed=?2, detail_key=?3, detail=?4 WHERE seq=?5")
   }
 }

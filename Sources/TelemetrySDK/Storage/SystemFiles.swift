@@ -141,6 +141,7 @@ package struct SystemFiles: FileOperations {
           descriptor, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(written))
       }
       if count > 0 { written += count }
+      if count == 0 { throw FileError(operation: "write", code: EIO) }
       if count < 0 && errno != EINTR { throw FileError(operation: "write", code: errno) }
     }
   }

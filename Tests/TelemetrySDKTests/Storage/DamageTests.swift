@@ -1,7 +1,8 @@
 import Foundation
-import TelemetrySDK
 import TelemetryTestSupport
 import XCTest
+
+@testable import TelemetrySDK
 
 /// Damaged, foreign, old and new files: the host goes on, what can be read is kept, what is lost
 /// is counted.
@@ -63,6 +64,71 @@ final class DamageTests: StoreTestCase {
     let result = surviveThreeStarts(400)
     XCTAssertGreaterThan(result.kept, 300)
     XCTAssertGreaterThan(result.lost, 0)
+  }
+
+  func testOpen_whenAPageOfTheQueueIsGarbage_keepsTheQuarantine() throws {
+    let ids = fill(400)
+    let first = openStore()
+    let reason = QuarantineReason.refused(status: 422, detail: "words")
+    let oldest = first.readBatch(account: nil, bounds: .make(maxEvents: 150)).events.map(\.row)
+    XCTAssertNil(first.quarantine(oldest, reason: reason))
+    XCTAssertNil(
+      first.quarantine(
+        first.readBatch(account: nil, bounds: .make(maxEvents: 5)).events.map(\.row),
+        reason: .tooLarge))
+    first.close()
+    // A page of the rows that are left: found by what lies in it.
+    let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    let page = try XCTUnwrap(
+      try connection.integer(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'events'"))
+    connection.close()
+    try damage(database, at: UInt64(page - 1) * 4096, [UInt8](repeating: 0xa5, count: 4096))
+
+    let store = openStore()
+    let held = store.quarantinedEvents(limit: 999)
+    XCTAssertEqual(held.map(\.row.id), Array(ids[..<155]))
+    XCTAssertEqual(held.filter { $0.reason == reason && $0.json != nil }.count, 150)
+    let ledger = store.snapshot().ledger
+    XCTAssertTrue(ledger.balances, "\(ledger)")
+    XCTAssertEqual(ledger.recorded, 400)
+    XCTAssertEqual(ledger.quarantined, 155)
+    XCTAssertEqual(ledger.queued + (ledger.dropped["corruptFile"] ?? 0), 245)
+    XCTAssertNotNil(store.append(.make()).sequence)
+    XCTAssertEqual(store.requeueQuarantined(), 155)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  func testOpen_whenNumbersAreImpossible_repairsInsteadOfTrapping() throws {
+    for damage in [
+      "UPDATE meta SET high_water = 9223372036854775807",
+      "UPDATE meta SET base = -9223372036854775808",
+      "UPDATE meta SET delivered = 9223372036854775807, purged = 9223372036854775807",
+      "UPDATE events SET seq = 9223372036854775807 WHERE seq = 100",
+      "UPDATE events SET seq = -9223372036854775808 WHERE seq = 1",
+    ] {
+      try setUpWithError()
+      let ids = fill(100)
+      let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+      try connection.execute(damage)
+      connection.close()
+      let store = openStore()
+      let kept = store.allEvents().map(\.row.id)
+      XCTAssertGreaterThanOrEqual(kept.count, 99, damage)
+      XCTAssertTrue(Set(ids).isSuperset(of: kept), damage)
+      XCTAssertNotNil(store.append(.make()).sequence, damage)
+      XCTAssertTrue(store.snapshot().ledger.balances, damage)
+      store.close()
+    }
+  }
+
+  func testHint_whenItsNumbersAreImpossible_isNone() {
+    var counts = StoreCounts()
+    counts.delivered = .max
+    XCTAssertNil(StoreHint(StoreHint(storeID: SIMD16(), counts: counts).encoded))
+    counts.delivered = 5
+    XCTAssertEqual(StoreHint(StoreHint(storeID: SIMD16(), counts: counts).encoded)?.delivered, 5)
   }
 
   func testOpen_whenTheFileIsTruncated_countsTheLoss() throws {

@@ -74,6 +74,29 @@ final class KeyLifeTests: StoreTestCase {
     again.close()
   }
 
+  func testDelete_whenTheSecretWasLostAndTheKeyCameBack_findsRowsWithACallersID() throws {
+    let ids = try ["b1946ac9-2492-4d23-8e3a-6c1f5a0f7e11", "7c9e6679-7425-40de-944b-e07fc1f90ae7"]
+      .map { try XCTUnwrap(EventID($0)) }
+    let first = openStore()
+    for (number, id) in ids.enumerated() {
+      XCTAssertNotNil(first.append(.make(number, id: id)).sequence)
+    }
+    first.close()
+    let lost = keys.current.keys
+    keys.change { $0.keys = [:] }
+    openStore().close()
+    keys.change { $0.keys.merge(lost) { old, _ in old } }
+    let store = openStore()
+    let rows = store.allEvents().map(\.row)
+    XCTAssertEqual(rows.map(\.id), ids)
+    XCTAssertNil(store.deleteDelivered([rows[0]]))
+    XCTAssertEqual(store.snapshot().ledger.delivered, 1)
+    XCTAssertNil(store.quarantine([rows[1]], reason: .tooLarge))
+    XCTAssertEqual(store.quarantinedEvents(limit: 9).map(\.row.id), [ids[1]])
+    XCTAssertEqual(store.allEvents().count, 0)
+    store.close()
+  }
+
   func testMaintain_whenRowsOfALostKeyAreOld_dropsThemWithTheAgeLimit() {
     let first = openStore()
     _ = record(first, 3)
@@ -160,6 +183,64 @@ final class KeyLifeTests: StoreTestCase {
     var steps = 0
     while store.maintain(), steps < 20 { steps += 1 }
     XCTAssertEqual(keys.current.destroyed, [try XCTUnwrap(keys.current.saved.first)])
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    store.close()
+  }
+
+  func testReseal_whenQuarantinedRowsWait_movesEventAndWordsAndFreesTheKey() throws {
+    let store = openStore { $0.resealsOldRows = true }
+    let ids = record(store, 260)
+    let rows = store.allEvents().map(\.row)
+    let reason = QuarantineReason.refused(status: 422, detail: "words")
+    XCTAssertNil(store.quarantine(Array(rows[..<250]), reason: reason))
+    XCTAssertNil(store.rotateKey())
+    // Quarantined only now, with the old key still on the row.
+    XCTAssertNil(store.quarantine([rows[255]], reason: .tooLarge))
+    var steps = 0
+    while store.maintain(), steps < 20 { steps += 1 }
+    XCTAssertEqual(keys.current.destroyed, [try XCTUnwrap(keys.current.saved.first)])
+    let held = store.quarantinedEvents(limit: 999)
+    XCTAssertEqual(held.map(\.row.id), Array(ids[..<250]) + [ids[255]])
+    XCTAssertEqual(held.prefix(250).filter { $0.reason != reason || $0.json == nil }.count, 0)
+    XCTAssertEqual(store.requeueQuarantined(), 251)
+    XCTAssertEqual(Set(store.allEvents().map(\.row.id)), Set(ids))
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  func testReseal_whenAQuarantinedRowDoesNotOpen_leavesItWithItsKey() throws {
+    var store = openStore { $0.resealsOldRows = true }
+    let ids = record(store, 3)
+    XCTAssertNil(store.quarantine(store.allEvents().map(\.row), reason: .tooLarge))
+    store.close()
+    let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    try connection.execute(
+      "UPDATE quarantine SET sealed = zeroblob(length(sealed)) WHERE seq = 2")
+    connection.close()
+    store = openStore { $0.resealsOldRows = true }
+    XCTAssertNil(store.rotateKey())
+    var steps = 0
+    while store.maintain(), steps < 20 { steps += 1 }
+    XCTAssertLessThan(steps, 20)
+    XCTAssertEqual(keys.current.destroyed, [])
+    XCTAssertEqual(
+      store.quarantinedEvents(limit: 9).filter { $0.json != nil }.map(\.row.id), [ids[0], ids[2]])
+    XCTAssertEqual(store.clearQuarantine(), 3)
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed.count, 1)
+    store.close()
+  }
+
+  func testMaintain_whenOnlyQuarantinedRowsUseAKey_keepsIt() {
+    let store = openStore()
+    let ids = record(store, 3)
+    XCTAssertNil(
+      store.quarantine(
+        store.allEvents().map(\.row), reason: .refused(status: 400, detail: "words")))
+    XCTAssertNil(store.rotateKey())
+    for _ in 0..<3 { _ = store.maintain() }
+    XCTAssertEqual(keys.current.destroyed, [])
+    XCTAssertEqual(store.requeueQuarantined(), 3)
     XCTAssertEqual(store.allEvents().map(\.row.id), ids)
     store.close()
   }
