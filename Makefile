@@ -5,7 +5,7 @@ WORKBENCH = .build/release/workbench
 RELEASE = -c release -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 .PHONY: help run test lint format coverage build bootstrap tools conformance clients soak \
-  crash property tsan bench check-bench docs examples fuzz schemathesis verify-broken
+  crash property tsan stored-form bench check-bench docs examples fuzz schemathesis verify-broken
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,10 @@ crash: bootstrap ## SIGKILL and power loss at every storage operation
 property: bootstrap ## RUNS=10000 seeded lives of a queue with kills, faults and clock jumps
 	swift build $(RELEASE) --product crashlab
 	.build/release/crashlab property --runs $(or $(RUNS),10000)
+
+stored-form: bootstrap ## what a stored event costs as JSON, CBOR and deflated; DATA=folder of recordings
+	swift build $(RELEASE) --product storedform
+	.build/release/storedform $(DATA)
 
 tsan: bootstrap ## the SDK's threads under ThreadSanitizer
 	@scripts/tsan
