@@ -45,6 +45,12 @@ let package = Package(
       name: "crashlab", dependencies: ["TelemetrySDK", "TelemetryTestSupport", "StorageShim"],
       path: "Tests/CrashLab", swiftSettings: swiftSettings),
 
+    // What an event would cost on disk in other forms: figures for docs/decisions.md.
+    .executableTarget(
+      name: "storedform",
+      dependencies: ["TelemetrySDK", "TelemetryTestSupport", "JSONText", "CZlib"],
+      path: "Tests/StoredForm", swiftSettings: swiftSettings),
+
     .target(
       name: "TelemetryTestSupport",
       dependencies: ["TelemetrySDK", "JSONText", "CZlib", "StorageShim"],
@@ -74,7 +80,7 @@ let parts: [String: [String]] = [
   "sdk": ["MockBatchServer", "Scenarios", "workbench", "Readme", "Tidy", "JSONTextTests"],
   "server": [
     "TelemetrySDK", "TelemetryTestSupport", "Scenarios", "workbench", "Readme", "Tidy", "Store",
-    "Crash", "crash", "Storage", "JSONTextTests",
+    "stored", "Crash", "crash", "Storage", "JSONTextTests",
   ],
 ]
 if let part = Context.environment["PACKAGE_PART"], let leftOut = parts[part] {
