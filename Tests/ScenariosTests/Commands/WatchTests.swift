@@ -83,7 +83,7 @@ final class WatchTests: XCTestCase {
     let out = folder + "/out.txt"
     let wait = { (text: String, count: Int) in
       "i=0; while [ $(grep -c '\(text)' '\(out)') -lt \(count) ]; do i=$((i+1));"
-        + " [ $i -lt 600 ] || exit 9; sleep 0.05; done"
+        + " [ $i -lt 2400 ] || exit 9; sleep 0.05; done"
     }
     let changed = folder + "/two.new"
     try write("two", count: 5, to: folder, as: "two.new")
@@ -96,7 +96,7 @@ final class WatchTests: XCTestCase {
       kill -INT $pid
       wait $pid
       """
-    let outcome = ShellCommand.run(command, by: Deadline.after(ns: 60_000_000_000))
+    let outcome = ShellCommand.run(command, by: Deadline.after(ns: 240_000_000_000))
     let text = try String(contentsOfFile: out, encoding: .utf8)
     XCTAssert(outcome.succeeded, "\(outcome.text)\n\(text)")
     XCTAssert(text.contains("2 cases: 2 pass"), text)
