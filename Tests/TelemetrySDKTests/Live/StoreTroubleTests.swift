@@ -45,7 +45,7 @@ final class StoreTroubleTests: StoreTestCase {
     let world = world()
     let store = try XCTUnwrap(world.store as? SQLiteEventStore)
     // As after a purge that destroyed the keys and could not make the next.
-    _ = store.onCore { $0.keys.forgetCiphers() }
+    _ = store.onCore { $0.keys.removeAll() }
     world.record(2)
     XCTAssertEqual(world.telemetry.status().buffered, 2)
     world.advance(ms: 1_000)
