@@ -106,6 +106,11 @@ final class Connection: PollTarget, @unchecked Sendable {
     if let rate = upstream.bytesPerSecond {
       buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Throttle.slice(rate)])
     }
+    if let limit = upstream.closeAfterBytes {
+      // Not a byte behind the limit is looked at.
+      let most = min(buffer.count, max(1, limit - bytesRead))
+      buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<most])
+    }
     switch socket.receive(into: buffer) {
     case .bytes(let count):
       noteRead(count)

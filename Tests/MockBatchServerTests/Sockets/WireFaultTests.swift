@@ -188,6 +188,22 @@ final class WireFaultTests: XCTestCase {
     }
   }
 
+  func testUpstreamLimit_whenTheRequestComesInOnePiece_cutsItAtTheByte() throws {
+    let plan = ConnectionPlan(steps: [], upstream: StreamLimits(closeAfterBytes: 60))
+    let handler = ScriptedHandler(plan: plan) { _, _ in
+      [.send(HTTPResponse(status: 200)), .finish(.keepAlive)]
+    }
+    let client = try RawClient(port: start(handler))
+    client.send(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\n\r\n" + String(repeating: "a", count: 40)
+    )
+    let (text, end) = client.readToEnd()
+    XCTAssertEqual(text, "")
+    XCTAssertNotEqual(end, .guardExpired)
+    XCTAssertTrue(handler.wait { $0.closed == 1 })
+    XCTAssertEqual(handler.log.access { $0.bodies.count }, 0)
+  }
+
   func testUpstreamBandwidth_whenLimited_takesTheTimeOfItsRateOnTheEnginesClock() throws {
     let clock = ManualEngineClock()
     let plan = ConnectionPlan(steps: [], upstream: StreamLimits(bytesPerSecond: 16_000))
