@@ -150,13 +150,12 @@ final class Connection: PollTarget, @unchecked Sendable {
     updateInterest()
   }
 
-  /// The client will send nothing more. It may still wait for an answer that is on its way; while
-  /// the answer waits itself, nobody can tell the client's end from its half, and it is taken to
-  /// have gone.
+  /// The client will send nothing more. It may still wait for an answer that has begun; before its
+  /// first byte nobody can tell the client's end from its half, and it is taken to have gone.
   private func peerEnded() {
     peerClosed = true
     switch phase {
-    case .parked where exchange != nil: lose()
+    case .parked where exchange != nil && bytesQueued == 0: lose()
     case .opening, .parked, .exchanging: updateInterest()
     case .reading:
       if parser.isInsideHead { refuse(HTTPFailure(400, "The request ends too early.")) }

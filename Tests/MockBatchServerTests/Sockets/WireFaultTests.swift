@@ -151,6 +151,26 @@ final class WireFaultTests: XCTestCase {
     XCTAssertEqual(handler.log.access { $0.endings.map(\.ending) }, [.clientWentAway])
   }
 
+  func testPark_whenTheAnswerHasBegun_outlastsTheClientsHalf() throws {
+    let gate = Park(reason: "gate")
+    let (port, handler) = try start([
+      .sendHead(HTTPResponse(status: 200), .length(2)), .park(gate), .sendBody([0x6f, 0x6b]),
+      .finish(.close),
+    ])
+    let client = try RawClient(port: port)
+    client.send(WireFaultTests.post)
+    XCTAssertTrue(handler.waitForBody())
+    client.finishSending()
+    // Another connection's answer comes behind the end of this one's half.
+    let other = try RawClient(port: port)
+    other.send("\u{1}")
+    XCTAssertTrue(other.readToEnd().text.hasPrefix("HTTP/1.1 400"))
+    XCTAssertEqual(handler.log.access { $0.endings.count }, 0)
+    gate.release()
+    XCTAssertTrue(client.readToEnd().text.hasSuffix("ok"))
+    XCTAssertTrue(handler.wait { $0.endings.first?.ending == .completed })
+  }
+
   func testPark_whenOneConnectionWaits_delaysNoOther() throws {
     let gate = Park(reason: "gate")
     let handler = ScriptedHandler { request, _ in
