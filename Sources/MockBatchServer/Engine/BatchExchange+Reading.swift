@@ -152,20 +152,25 @@ extension BatchExchange {
 
   private func headOrBodyProblem() -> Problem? {
     if let problem = routeProblem() { return problem }
-    guard let route else { return nil }
     if entry.request.method == "OPTIONS" {
-      prepared = PreparedRequest(identity: requestIdentity) { [allow = route.allow] _, _ in
-        CommitAnswer(result: CommitResult(), status: 204, headers: [("Allow", allow)], body: [])
+      let headers = route.map { [("Allow", $0.allow)] } ?? []
+      prepared = PreparedRequest(identity: requestIdentity) { _, _ in
+        CommitAnswer(result: CommitResult(), status: 204, headers: headers, body: [])
       }
       return nil
     }
+    guard let route else { return nil }
     return caught {
       prepared = try route.prepare(entry.request, contract: plan.contract, time: time)
     }
   }
 
   private func routeProblem() -> Problem? {
-    guard let route else { return Problem(.notFound, "no endpoint has this path") }
+    guard let route else {
+      // `OPTIONS *` asks the server as a whole (RFC 9110, section 9.3.7).
+      let isForTheServer = entry.request.target == "*"
+      return isForTheServer ? nil : Problem(.notFound, "no endpoint has this path")
+    }
     let method = entry.request.method
     guard method == "OPTIONS" || route.methods.contains(method) else {
       var problem = Problem(.methodNotAllowed, "the endpoint takes \(route.allow)")

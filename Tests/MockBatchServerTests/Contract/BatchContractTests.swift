@@ -53,6 +53,8 @@ final class BatchContractTests: XCTestCase {
     let options = driver.send(RequestBuilder.make(method: "OPTIONS"))
     XCTAssertEqual(options.status, 204)
     XCTAssertEqual(options.response.headers["allow"], "POST, OPTIONS")
+    let server = driver.send(RequestBuilder.make(method: "OPTIONS", target: "*"))
+    XCTAssertEqual(server.status, 204)
     XCTAssertEqual(driver.engine.ledger.counts.invalid, 0)
   }
 
