@@ -46,9 +46,13 @@ enum ContentHash {
       at += 8
     }
     var tail: UInt64 = 0
-    while at < raw.count {
-      tail = tail << 8 | UInt64(raw[at])
-      at += 1
+    let left = raw.count - at
+    if left > 0, raw.count >= 8 {
+      // The last bytes, the first of them highest: read along with what stands before them.
+      let last = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
+      tail = UInt64(bigEndian: last) & (1 << UInt64(left * 8) - 1)
+    } else {
+      for byte in raw[at...] { tail = tail << 8 | UInt64(byte) }
     }
     return fold(hash ^ tail ^ 0x2d35_8dcc_aa6c_78a5)
   }

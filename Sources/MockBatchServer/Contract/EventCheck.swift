@@ -142,24 +142,33 @@ enum EventCheck {
 
 /// The form of an event's time.
 enum Timestamp {
-  private static let form: StaticString = "dddd-dd-ddTdd:dd:dd.dddZ"
-
   /// Whether the text has the form and names a time that exists in the Gregorian calendar.
   static func isWellFormed(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard text.count == form.utf8CodeUnitCount else { return false }
-    for at in 0..<text.count {
-      let wanted = form.utf8Start[at]
-      if wanted == UInt8(ascii: "d") {
-        guard text[at] &- 0x30 < 10 else { return false }
-      } else if text[at] != wanted {
-        return false
-      }
-    }
+    guard text.count == 24 else { return false }
+    let raw = UnsafeRawBufferPointer(text)
+    // `dddd-dd-`, `ddTdd:dd` and `:dd.dddZ`, the digits as ff.
+    let hasForm =
+      Timestamp.hasForm(raw, 0, digits: 0xffff_ffff_00ff_ff00, rest: 0x0000_0000_2d00_002d)
+      && Timestamp.hasForm(raw, 8, digits: 0xffff_00ff_ff00_ffff, rest: 0x0000_5400_003a_0000)
+      && Timestamp.hasForm(raw, 16, digits: 0x00ff_ff00_ffff_ff00, rest: 0x3a00_002e_0000_005a)
+    guard hasForm else { return false }
     let year = number(text, 0, 4)
     let month = number(text, 5, 2)
     let day = number(text, 8, 2)
     guard month >= 1, month <= 12, day >= 1, day <= days(of: month, in: year) else { return false }
     return number(text, 11, 2) < 24 && number(text, 14, 2) < 60 && number(text, 17, 2) < 60
+  }
+
+  /// Whether eight bytes are decimal digits where `digits` is ff, and `rest` elsewhere.
+  @inline(__always)
+  private static func hasForm(
+    _ raw: UnsafeRawBufferPointer, _ at: Int, digits: UInt64, rest: UInt64
+  ) -> Bool {
+    let word = UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+    let upper = word & digits & 0xf0f0_f0f0_f0f0_f0f0
+    let excess = ((word & 0x0f0f_0f0f_0f0f_0f0f) + 0x0606_0606_0606_0606) & digits
+    return upper == digits & 0x3030_3030_3030_3030 && excess & 0x1010_1010_1010_1010 == 0
+      && word & ~digits == rest
   }
 
   @inline(__always)

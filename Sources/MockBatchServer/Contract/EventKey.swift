@@ -18,30 +18,55 @@ package struct EventKey: Sendable, Hashable {
   init?(ascii text: UnsafeBufferPointer<UInt8>) {
     guard text.count == 36, text[8] == 0x2d, text[13] == 0x2d, text[18] == 0x2d, text[23] == 0x2d
     else { return nil }
-    var high: UInt64 = 0
-    var low: UInt64 = 0
-    var bad: UInt64 = 0
-    for at in 0..<18 where at != 8 && at != 13 {
-      let value = EventKey.hex(text[at])
-      bad |= value
-      high = high << 4 | (value & 15)
-    }
-    for at in 19..<36 where at != 23 {
-      let value = EventKey.hex(text[at])
-      bad |= value
-      low = low << 4 | (value & 15)
-    }
-    guard bad < 16 else { return nil }
-    self.init(high: high, low: low)
+    let raw = UnsafeRawBufferPointer(text)
+    // Eight digits each: xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+    let first = EventKey.word(raw, 0)
+    let second = EventKey.half(raw, 9) << 32 | EventKey.half(raw, 14)
+    let third = EventKey.half(raw, 19) << 32 | EventKey.half(raw, 24)
+    let fourth = EventKey.word(raw, 28)
+    let isGood =
+      EventKey.areDigits(first) && EventKey.areDigits(second) && EventKey.areDigits(third)
+      && EventKey.areDigits(fourth)
+    guard isGood else { return nil }
+    self.init(
+      high: EventKey.value(first) << 32 | EventKey.value(second),
+      low: EventKey.value(third) << 32 | EventKey.value(fourth))
   }
 
-  /// The digit's value; 16 and more for what is none.
   @inline(__always)
-  private static func hex(_ byte: UInt8) -> UInt64 {
-    let digit = byte &- 0x30
-    if digit < 10 { return UInt64(digit) }
-    let letter = (byte | 0x20) &- 0x61
-    return letter < 6 ? UInt64(letter) + 10 : 16
+  private static func word(_ raw: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
+    UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+  }
+
+  @inline(__always)
+  private static func half(_ raw: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
+    UInt64(UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: at, as: UInt32.self)))
+  }
+
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+  /// Whether eight bytes are hexadecimal digits, each in its own byte of the word: letters are told
+  /// from digits by bit 6; then the upper half must be that of its kind and the lower half within
+  /// its range. No sum here reaches the neighbouring byte.
+  @inline(__always)
+  private static func areDigits(_ word: UInt64) -> Bool {
+    let letters = (word >> 6) & ones
+    let upper = (word | letters << 5) & (ones &* 0xf0)
+    let lower = word & (ones &* 0x0f)
+    let isUpperGood = upper == ones &* 0x30 + letters &* 0x30
+    // Digits up to 9; letters from 1 to 6.
+    let excess = (lower + (ones &* 6) + letters &* 3) & (ones &* 0x10)
+    let presence = (lower + ones &* 0x0f) & (letters << 4)
+    return isUpperGood && excess == 0 && presence == letters << 4
+  }
+
+  /// The value of eight digits.
+  @inline(__always)
+  private static func value(_ word: UInt64) -> UInt64 {
+    var value = (word & (ones &* 0x0f)) + ((word >> 6) & ones) &* 9
+    value = (value | value >> 4) & 0x00ff_00ff_00ff_00ff
+    value = (value | value >> 8) & 0x0000_ffff_0000_ffff
+    return (value | value >> 16) & 0xffff_ffff
   }
 
   /// The lower-case text form.
