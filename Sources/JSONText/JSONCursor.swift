@@ -1,9 +1,11 @@
 /// A value of a document, to be read without any allocation or reference counting.
 ///
 /// Lives only inside `JSONDocument.withCursor`: it points into the document's storage.
-package struct JSONCursor {
-  // Small enough to be inlined into the server's and the runner's loops, which make hundreds of
-  // calls an event.
+///
+/// Public, for the compiler inlines across modules what is public only, and a server's loop makes
+/// hundreds of these calls for an event. Inside the closure every index is checked by the parser.
+@frozen
+public struct JSONCursor {
   @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
   @usableFromInline let tape: UnsafeBufferPointer<TapeEntry>
   @usableFromInline let index: Int
@@ -18,40 +20,38 @@ package struct JSONCursor {
   }
 
   /// What the value is.
-  @inlinable @inline(__always) package var kind: JSONKind { tape[index].kind }
+  @inlinable public var kind: JSONKind { tape[index].kind }
   /// Elements or members; 0 for every other kind.
-  @inlinable @inline(__always) package var count: Int { Int(tape[index].count) }
+  @inlinable public var count: Int { Int(tape[index].count) }
   /// The value's first byte in the text.
-  @inlinable @inline(__always) package var offset: Int { Int(tape[index].start) }
+  @inlinable public var offset: Int { Int(tape[index].start) }
   /// The value's bytes in the text.
-  @inlinable @inline(__always) package var byteRange: Range<Int> {
-    Int(tape[index].start)..<Int(tape[index].end)
-  }
+  @inlinable public var byteRange: Range<Int> { Int(tape[index].start)..<Int(tape[index].end) }
   /// The value's bytes, as they stand in the text.
-  @inlinable @inline(__always) package var rawBytes: UnsafeBufferPointer<UInt8> {
+  @inlinable public var rawBytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[byteRange])
   }
   /// True for `true` alone.
-  @inlinable @inline(__always) package var isTrue: Bool { tape[index].flags.contains(.isTrue) }
+  @inlinable public var isTrue: Bool { tape[index].flags.contains(.isTrue) }
 
   /// The bytes of a string between its quotation marks, where they need no unescaping; nil where
   /// they do, and for every other kind.
-  @inlinable @inline(__always) package var plainBytes: UnsafeBufferPointer<UInt8>? {
+  @inlinable public var plainBytes: UnsafeBufferPointer<UInt8>? {
     let entry = tape[index]
     guard entry.kind == .string, !entry.flags.contains(.escaped) else { return nil }
     return UnsafeBufferPointer(rebasing: bytes[entry.content])
   }
   /// The string, escapes resolved; nil for every other kind. Allocates from 16 bytes on.
-  package var string: String? {
+  public var string: String? {
     kind == .string ? JSONStrings.decode(tape[index], in: bytes) : nil
   }
   /// The number; nil for every other kind.
-  package var number: JSONNumber? {
+  public var number: JSONNumber? {
     kind == .number ? JSONNumber(checked: String(decoding: rawBytes, as: UTF8.self)) : nil
   }
 
   /// True where this is a string of exactly these bytes.
-  @inlinable @inline(__always) package func equals(_ text: StaticString) -> Bool {
+  @inlinable public func equals(_ text: StaticString) -> Bool {
     guard let plain = plainBytes else {
       return string?.hasSameBytes(as: text.description) ?? false
     }
@@ -61,22 +61,20 @@ package struct JSONCursor {
   }
 
   /// The first element of an array or the first key of an object; nil where there is none.
-  @inlinable @inline(__always) package var firstChild: JSONCursor? {
-    count > 0 ? moved(to: index + 1) : nil
-  }
+  @inlinable public var firstChild: JSONCursor? { count > 0 ? moved(to: index + 1) : nil }
 
   /// The value behind a key.
-  @inlinable @inline(__always) package var valueOfKey: JSONCursor { moved(to: index + 1) }
+  @inlinable public var valueOfKey: JSONCursor { moved(to: index + 1) }
 
   /// The next element of the array, or from a key's value the next key of the object, that ends
   /// where `container` does.
-  @inlinable @inline(__always) package func next(in container: JSONCursor) -> JSONCursor? {
+  @inlinable public func next(in container: JSONCursor) -> JSONCursor? {
     let next = Int(tape[index].next)
     return next < Int(tape[container.index].next) ? moved(to: next) : nil
   }
 
   /// The member of that key, the last one where there are several.
-  package func member(_ key: String) -> JSONCursor? {
+  public func member(_ key: String) -> JSONCursor? {
     guard kind == .object else { return nil }
     var found: JSONCursor?
     var key = key
@@ -98,14 +96,17 @@ package struct JSONCursor {
     return string.map { $0.utf8.elementsEqual(wanted) } ?? false
   }
 
-  @inlinable @inline(__always) func moved(to index: Int) -> JSONCursor {
+  @inlinable func moved(to index: Int) -> JSONCursor {
     JSONCursor(bytes: bytes, tape: tape, index: index)
   }
 }
 
 extension JSONDocument {
   /// Lends a cursor at the outermost value. The cursor must not leave the closure.
-  package func withCursor<Result>(_ body: (JSONCursor) throws -> Result) rethrows -> Result {
+  ///
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  public func withCursor<Result>(_ body: (JSONCursor) throws -> Result) rethrows -> Result {
     try withCursor(at: 0, body)
   }
 

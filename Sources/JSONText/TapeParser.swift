@@ -26,7 +26,10 @@ struct TapeParser {
   var tape: [TapeEntry] = []
   private(set) var duplicates: [Duplicate] = []
   private(set) var duplicateCount = 0
+  /// The innermost open container, and those around it.
+  private var top = Frame(entry: 0, isObject: false)
   private var open: [Frame] = []
+  private var depth = 0
 
   init(bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
     self.bytes = bytes
@@ -46,7 +49,7 @@ struct TapeParser {
     repeat {
       try readValue()
       try readSeparators()
-    } while !open.isEmpty
+    } while depth > 0
     if at < bytes.count { throw Fault(kind: .trailingContent, offset: at) }
   }
 
@@ -80,18 +83,19 @@ struct TapeParser {
   private mutating func readSeparators() throws {
     while true {
       skipWhitespace()
-      guard let frame = open.last else { return }
-      open[open.count - 1].count += 1
-      guard at < bytes.count else { throw missing(frame.isObject ? "',' or '}'" : "',' or ']'") }
+      guard depth > 0 else { return }
+      top.count += 1
+      let isObject = top.isObject
+      guard at < bytes.count else { throw missing(isObject ? "',' or '}'" : "',' or ']'") }
       let byte = bytes[at]
       if byte == UInt8(ascii: ",") {
         at += 1
         skipWhitespace()
-        if frame.isObject { try readKey(expected: "a key") }
+        if isObject { try readKey(expected: "a key") }
         return
       }
-      guard byte == (frame.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-        throw unexpected(frame.isObject ? "',' or '}'" : "',' or ']'")
+      guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+        throw unexpected(isObject ? "',' or '}'" : "',' or ']'")
       }
       at += 1
       closeContainer()
@@ -99,10 +103,12 @@ struct TapeParser {
   }
 
   private mutating func openContainer(_ kind: JSONKind) throws {
-    guard open.count < maxDepth else {
+    guard depth < maxDepth else {
       throw Fault(kind: .tooDeep(limit: maxDepth), offset: at)
     }
-    open.append(Frame(entry: tape.count, isObject: kind == .object))
+    if depth > 0 { open.append(top) }
+    depth += 1
+    top = Frame(entry: tape.count, isObject: kind == .object)
     tape.append(TapeEntry(start: UInt32(truncatingIfNeeded: at), end: 0, next: 0, kind: kind))
     at += 1
     skipWhitespace()
@@ -116,10 +122,14 @@ struct TapeParser {
   }
 
   private mutating func closeContainer() {
-    let frame = open.removeLast()
-    tape[frame.entry].end = UInt32(truncatingIfNeeded: at)
-    tape[frame.entry].next = UInt32(truncatingIfNeeded: tape.count)
-    tape[frame.entry].count = frame.count
+    let frame = top
+    depth -= 1
+    if depth > 0 { top = open.removeLast() }
+    var entry = tape[frame.entry]
+    entry.end = UInt32(truncatingIfNeeded: at)
+    entry.next = UInt32(truncatingIfNeeded: tape.count)
+    entry.count = frame.count
+    tape[frame.entry] = entry
     if frame.isObject, frame.count > 1 { findDuplicates(object: frame.entry, count: frame.count) }
   }
 
@@ -145,20 +155,38 @@ extension TapeParser {
 
   private mutating func findDuplicates(object: Int, count: UInt32) {
     guard count <= TapeParser.pairwiseLimit else { return findDuplicatesByHash(object: object) }
-    var later = Int(tape[object + 1].next)
-    later = Int(tape[later].next)
-    let end = tape.count
-    while later < end {
+    // Nearly always there is none: that is found out without touching the parser.
+    let hasDuplicates = tape.withUnsafeBufferPointer { tape in
+      forEachDuplicate(object: object, in: tape) { _, _ in }
+    }
+    guard hasDuplicates else { return }
+    var found: [(key: Int, first: Int)] = []
+    _ = tape.withUnsafeBufferPointer { tape in
+      forEachDuplicate(object: object, in: tape) { found.append(($0, $1)) }
+    }
+    for (key, first) in found { report(key: key, first: first) }
+  }
+
+  /// Whether there is one.
+  @inline(__always)
+  private func forEachDuplicate(
+    object: Int, in tape: UnsafeBufferPointer<TapeEntry>, _ body: (Int, Int) -> Void
+  ) -> Bool {
+    var isAny = false
+    var later = Int(tape[Int(tape[object + 1].next)].next)
+    while later < tape.count {
       var earlier = object + 1
       while earlier < later {
-        if sameKey(earlier, later) {
-          report(key: later, first: earlier)
+        if sameKey(tape[earlier], tape[later]) {
+          isAny = true
+          body(later, earlier)
           break
         }
         earlier = Int(tape[earlier + 1].next)
       }
       later = Int(tape[later + 1].next)
     }
+    return isAny
   }
 
   private mutating func findDuplicatesByHash(object: Int) {
@@ -177,9 +205,7 @@ extension TapeParser {
   }
 
   @inline(__always)
-  private func sameKey(_ one: Int, _ other: Int) -> Bool {
-    let left = tape[one]
-    let right = tape[other]
+  private func sameKey(_ left: TapeEntry, _ right: TapeEntry) -> Bool {
     if left.flags.contains(.escaped) || right.flags.contains(.escaped) {
       return JSONStrings.decode(left, in: bytes)
         .hasSameBytes(as: JSONStrings.decode(right, in: bytes))
