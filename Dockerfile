@@ -1,7 +1,7 @@
 # The mock server as an image. Not built by the project's tests.
 #   docker build -t telemetry-workbench . && docker run --rm -p 8080:8080 telemetry-workbench
 FROM swift:6.0-bookworm AS build
-RUN apt-get update && apt-get install -y --no-install-recommends libsqlite3-dev zlib1g-dev libssl-dev
+RUN apt-get update && apt-get install -y --no-install-recommends libsqlite3-dev zlib1g-dev libssl-dev libcurl4-openssl-dev
 WORKDIR /source
 COPY . .
 RUN swift build -c release --product workbench --static-swift-stdlib
