@@ -18,7 +18,8 @@ public final class Ledger: Sendable {
   /// A ledger with a file; what an earlier process wrote is there again.
   ///
   /// - Parameter path: the SQLite file; made when absent.
-  /// - Throws: `LedgerError` when the file cannot be opened, is no ledger, or is of a newer version.
+  /// - Throws: `LedgerError` when the file cannot be opened, is no ledger, is of a newer version, or
+  ///   another ledger has it (which is waited for, 5 s).
   public init(path: String) throws {
     let file = try SQLiteLedgerFile(path: path)
     var state = State()

@@ -3,7 +3,8 @@ import CSQLite
 /// The ledger's file: the only caller of SQLite in this module.
 ///
 /// WAL with NORMAL: a killed server loses nothing that it answered; a power loss may take the last
-/// moments, which a mock may. Used with the ledger's lock held.
+/// moments, which a mock may. Used with the ledger's lock held. One process at a time has the file:
+/// another would count and deduplicate by what it read at its own start.
 ///
 /// Guard: the ledger's `state`.
 final class SQLiteLedgerFile: @unchecked Sendable {
@@ -13,7 +14,11 @@ final class SQLiteLedgerFile: @unchecked Sendable {
   private var database: OpaquePointer?
   private var upsert: OpaquePointer?
 
-  init(path: String) throws {
+  /// A server that is restarted may find its predecessor still ending.
+  static let standardWaitMs = 5_000
+
+  /// - Parameter waitMs: how long another process may take to give the file up.
+  init(path: String, waitMs: Int = standardWaitMs) throws {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX
     let status = sqlite3_open_v2(path, &database, flags, nil)
     guard status == SQLITE_OK else {
@@ -23,7 +28,7 @@ final class SQLiteLedgerFile: @unchecked Sendable {
       throw error
     }
     do {
-      try prepare()
+      try prepare(waitMs: waitMs)
     } catch {
       close()
       throw error
@@ -39,23 +44,32 @@ final class SQLiteLedgerFile: @unchecked Sendable {
     database = nil
   }
 
-  private func prepare() throws {
-    try run("PRAGMA busy_timeout=5000", "open")
-    let version = try integer("PRAGMA user_version", "open")
-    let application = try integer("PRAGMA application_id", "open")
-    if version != 0 || application != 0 {
-      guard application == SQLiteLedgerFile.applicationID else {
-        throw LedgerError(code: 0, operation: "open", cause: "the file is not a ledger")
-      }
-      guard version <= SQLiteLedgerFile.version else {
-        throw LedgerError(
-          code: 0, operation: "open", cause: "the file has the newer version \(version)")
-      }
-    }
+  private func prepare(waitMs: Int) throws {
+    try run("PRAGMA busy_timeout=\(waitMs)", "open")
+    // Before the file is looked at: the lock then comes with the first write and stays.
+    try run("PRAGMA locking_mode=EXCLUSIVE", "open")
+    try checkOwner()
     try run("PRAGMA journal_mode=WAL", "open")
     try run("PRAGMA synchronous=NORMAL", "open")
     try run(SQLiteLedgerFile.schema, "open")
     try prepareUpsert()
+  }
+
+  /// Reads only: what is somebody else's stays as it is.
+  private func checkOwner() throws {
+    let foreign = LedgerError(code: 0, operation: "open", cause: "the file is not a ledger")
+    let version = try integer("PRAGMA user_version", "open")
+    let application = try integer("PRAGMA application_id", "open")
+    guard version != 0 || application != 0 else {
+      // A new file has no tables. One that has some belongs to a program that marks nothing.
+      guard try integer("SELECT count(*) FROM sqlite_master", "open") == 0 else { throw foreign }
+      return
+    }
+    guard application == SQLiteLedgerFile.applicationID else { throw foreign }
+    guard version <= SQLiteLedgerFile.version else {
+      throw LedgerError(
+        code: 0, operation: "open", cause: "the file has the newer version \(version)")
+    }
   }
 
   private static let schema = """
@@ -192,6 +206,10 @@ final class SQLiteLedgerFile: @unchecked Sendable {
 
   private func failure(_ status: Int32, _ operation: String) -> LedgerError {
     let code = database.map { sqlite3_extended_errcode($0) } ?? status
+    if code & 0xff == SQLITE_BUSY {
+      return LedgerError(
+        code: Int(code), operation: operation, cause: "another server has the file")
+    }
     let cause = database.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(status)
     return LedgerError(
       code: Int(code), operation: operation,

@@ -51,6 +51,45 @@ final class LedgerFileTests: XCTestCase {
     XCTAssertEqual(try Ledger(path: killImage("l.db")).counts, LedgerCounts())
   }
 
+  func testFile_whenAnotherLedgerHasIt_isRefusedUntilThatOneEnds() throws {
+    var first: Ledger? = try Ledger(path: path("l.db"))
+    try EngineDriver(ledger: XCTUnwrap(first)).send()
+    XCTAssertThrowsError(try SQLiteLedgerFile(path: path("l.db"), waitMs: 0)) {
+      XCTAssertEqual("\($0)", "ledger file: open: another server has the file (5)")
+    }
+    first = nil
+    XCTAssertEqual(try Ledger(path: path("l.db")).counts.stored, 1)
+  }
+
+  /// `PRAGMA page_size=512; CREATE TABLE t(a);`
+  private static let foreignDatabase: [UInt8] = {
+    let parts: [(at: Int, bytes: [UInt8])] = [
+      (0, Array("SQLite format 3\0".utf8) + [2, 0, 1, 1, 0, 64, 32, 32, 0, 0, 0, 1, 0, 0, 0, 2]),
+      (43, [1, 0, 0, 0, 4]), (59, [1]),
+      (95, [1, 0, 0x2e, 0x63, 1, 13, 0, 0, 0, 1, 1, 0xdf, 0, 1, 0xdf]),
+      (
+        479,
+        [0x1f, 1, 6, 0x17, 15, 15, 1, 0x2f] + Array("tablett".utf8) + [2]
+          + Array("CREATE TABLE t(a)".utf8) + [13, 0, 0, 0, 0, 2]
+      ),
+    ]
+    var file = [UInt8](repeating: 0, count: 1_024)
+    for part in parts {
+      file.replaceSubrange(part.at..<(part.at + part.bytes.count), with: part.bytes)
+    }
+    return file
+  }()
+
+  func testFile_whenItIsAForeignDatabase_isRefusedAndLeftAlone() throws {
+    let file = Data(Self.foreignDatabase)
+    try file.write(to: URL(fileURLWithPath: path("notes.db")))
+    XCTAssertThrowsError(try Ledger(path: path("notes.db"))) {
+      XCTAssertEqual("\($0)", "ledger file: open: the file is not a ledger (0)")
+    }
+    XCTAssertEqual(FileManager.default.contents(atPath: path("notes.db")), file)
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), ["notes.db"])
+  }
+
   func testFile_whenItIsNoLedger_isRefusedAndLeftAlone() throws {
     let text = Data("this is a text of somebody else, longer than a page header is".utf8)
     try text.write(to: URL(fileURLWithPath: path("notes.txt")))
