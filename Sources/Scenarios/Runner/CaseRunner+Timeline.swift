@@ -99,7 +99,8 @@ extension CaseRunner {
     due = min(due, CaseRunner.chunk)
     let first = generator.made
     generator.made += due
-    generator.nextNs += generator.record.everyNs
+    let (next, overflow) = generator.nextNs.addingReportingOverflow(generator.record.everyNs)
+    generator.nextNs = overflow ? .max : next
     if generator.made >= count {
       generators.remove(at: index)
     } else {

@@ -55,10 +55,7 @@ struct MeaningCheck {
             + " \(first.line)")
       }
       names[record.name] = step.position
-      let (span, overflow) = record.everyNs.multipliedReportingOverflow(by: record.count)
-      if overflow || span > Quantity.maxDurationNs {
-        check.fail(step.position, "the record step runs longer than 3650d")
-      }
+      checkSpan(of: record, step.position)
       if let id = record.id {
         if EventID(id) == nil { check.fail(step.position, "\"id\" is no UUID") }
         if record.count > 1 {
@@ -73,6 +70,23 @@ struct MeaningCheck {
       if case .when = step.moment, record.everyNs > 0 {
         check.fail(step.position, "a triggered record step records at once, without \"every\"")
       }
+    }
+  }
+
+  private mutating func checkSpan(of record: RecordStep, _ position: JSONPosition) {
+    guard record.everyNs > 0 else { return }
+    var count = record.count
+    // The file says how many events there are. One that is not there is told elsewhere.
+    if let file = record.file, FileManager.default.fileExists(atPath: file) {
+      do {
+        count = try EventSource.count(of: record)
+      } catch {
+        check.fail(position, "the file \(file) holds no events: \(error)")
+      }
+    }
+    let (span, overflow) = record.everyNs.multipliedReportingOverflow(by: count)
+    if overflow || span > Quantity.maxDurationNs {
+      check.fail(position, "the record step runs longer than 3650d")
     }
   }
 
