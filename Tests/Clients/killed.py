@@ -102,8 +102,12 @@ def round_of(workbench, folder, owed, chance):
 def check(workbench, folder, answered):
     server, port = start(workbench, folder)
     try:
-        _, ledger = call(port, "GET", "/__admin/ledger?limit=100000")
-        counts, known = ledger["counts"], {e["id"]: e for e in ledger["events"]}
+        known, offset = {}, 0
+        while offset is not None:
+            _, ledger = call(port, "GET", f"/__admin/ledger?limit=100000&offset={offset}")
+            known.update({e["id"]: e for e in ledger["events"]})
+            offset = ledger["next"]
+        counts = ledger["counts"]
         failures = [f"{i} was answered and is not known" for i in answered if i not in known]
         failures += [f"{i} was stored {e['timesStored']} times" for i, e in known.items() if e["timesStored"] != 1]
         parts = counts["stored"] + counts["duplicatesWithin"] + counts["duplicatesAcross"] + counts["rejected"]

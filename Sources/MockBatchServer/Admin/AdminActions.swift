@@ -74,24 +74,76 @@ extension AdminEndpoints {
   }
 
   static func listRequests(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
-    let offset = try call.integer("offset")
-    let limit = try call.integer("limit")
     let withBodies = try call.choice("bodies") != "false"
+    return try page(call, handler, withBodies: withBodies) { _ in true }
+  }
+
+  static func findRequests(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
+    let pattern = try pattern(call)
+    let view = JournalView(engine: handler.engine)
+    return try page(call, handler, withBodies: true) {
+      try $0.isComplete && view.matches($0, pattern)
+    }
+  }
+
+  /// Entries of the journal, oldest first, as many as one answer takes.
+  private static func page(
+    _ call: AdminCall, _ handler: AdminHandler, withBodies: Bool,
+    where holds: (JournalEntry) throws -> Bool
+  ) throws -> AdminResult {
+    var offset = try call.integer("offset")
+    let limit = try call.integer("limit")
     let view = JournalView(engine: handler.engine)
     let entries = handler.engine.journal.entries
-    return .json([
-      "requests": .array(
-        entries.dropFirst(offset).prefix(limit).map { view.json($0, withBodies: withBodies) }),
-      "total": .number(entries.count), "dropped": .number(handler.engine.journal.dropped),
-    ])
+    var page = AdminPage("requests")
+    while offset < entries.count, page.count < limit {
+      try call.work.goOn()
+      let entry = entries[offset]
+      if try holds(entry), !page.add(view.json(entry, withBodies: withBodies)) { break }
+      offset += 1
+    }
+    return page.result(
+      next: offset < entries.count ? offset : nil,
+      ["total": .number(entries.count), "dropped": .number(handler.engine.journal.dropped)])
+  }
+
+  static func countRequests(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
+    let pattern = try pattern(call)
+    let view = JournalView(engine: handler.engine)
+    var count = 0
+    for entry in handler.engine.journal.entries where entry.isComplete {
+      try call.work.goOn()
+      if try view.matches(entry, pattern) { count += 1 }
+    }
+    return .json(["count": .number(count)])
+  }
+
+  static func nearMisses(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
+    let pattern = try pattern(call)
+    let limit = try call.integer("limit")
+    let view = JournalView(engine: handler.engine)
+    var misses: [(entry: JournalEntry, failed: [String])] = []
+    for entry in handler.engine.journal.entries where entry.isComplete {
+      try call.work.goOn()
+      let failed = try view.mismatches(entry, pattern)
+      if !failed.isEmpty { misses.append((entry, failed)) }
+    }
+    return .json(["nearMisses": view.nearest(misses, of: pattern, limit: limit)])
   }
 
   static func listLedger(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {
     let offset = try call.integer("offset")
     let limit = try call.integer("limit")
     let view = LedgerView(engine: handler.engine)
-    let entries = handler.engine.ledger.entries(offset: offset, limit: limit)
-    return .json(["counts": view.counts, "events": .array(entries.map { view.json($0) })])
+    var page = AdminPage("events")
+    // One more than wanted shows whether there are more.
+    let entries = handler.engine.ledger.entries(offset: offset, limit: limit + 1)
+    for entry in entries.prefix(limit) {
+      try call.work.goOn()
+      guard page.add(view.json(entry)) else { break }
+    }
+    return page.result(
+      next: page.count < entries.count ? offset + page.count : nil, ["counts": view.counts])
   }
 
   static func wait(_ call: AdminCall, _ handler: AdminHandler) throws -> AdminResult {

@@ -51,6 +51,8 @@ struct AdminCall {
   let endpoint: AdminEndpoint
   /// What stands in the place of `{…}` in the endpoint's path.
   let parameter: String
+  /// Ended when the client goes.
+  let work = AdminWork()
 
   /// An integer query parameter; its default where it is absent.
   ///

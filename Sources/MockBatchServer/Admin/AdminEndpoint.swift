@@ -61,6 +61,9 @@ struct AdminEndpoint {
   var answers: [(status: Int, about: String)] = [(200, "Done.")]
   /// Media type of the good answer.
   var mediaType = "application/json"
+  /// Whether it looks through many entries or opens bodies, which must not hold up the requests of
+  /// others.
+  var takesLong = false
   let perform: @Sendable (AdminCall, AdminHandler) throws -> AdminResult
 
   /// What stands for `{…}` where the path is this endpoint's; nil where it is not.

@@ -30,7 +30,7 @@ enum AdminEndpoints {
     AdminEndpoint(
       method: "GET", path: "/events", about: "Everything that happens, as server-sent events.",
       mediaType: "text/event-stream",
-      perform: { _, handler in .events(EventFeed(engine: handler.engine)) }),
+      perform: { _, handler in .events(handler.openFeed()) }),
     AdminEndpoint(
       method: "GET", path: "/openapi.json", about: "This interface and the contract.",
       perform: { _, handler in .json(OpenAPI.document(for: handler)) }),
@@ -97,11 +97,11 @@ enum AdminEndpoints {
         AdminParameter("offset", .integer(offsets, 0), "How many to leave out."),
         AdminParameter("limit", .integer(0...10_000, 100), "How many at most."),
         AdminParameter("bodies", .choice(["true", "false"]), "Whether with bodies."),
-      ], answers: [(200, "The entries."), (400, "Not such values.")],
-      perform: { try listRequests($0, $1) }),
+      ], answers: [(200, "The entries, as many as one answer takes."), (400, "Not such values.")],
+      takesLong: true, perform: { try listRequests($0, $1) }),
     AdminEndpoint(
       method: "GET", path: "/requests/{id}", about: "One entry of the journal.",
-      answers: [(200, "The entry."), (404, "Never was, or has made room.")],
+      answers: [(200, "The entry."), (404, "Never was, or has made room.")], takesLong: true,
       perform: { call, handler in
         guard let id = Int(call.parameter), let entry = handler.engine.journal.entry(id) else {
           throw AdminProblem(404, "the journal has no such request")
@@ -117,28 +117,22 @@ enum AdminEndpoints {
       }),
     AdminEndpoint(
       method: "POST", path: "/requests/find", about: "Requests that match a pattern.",
-      body: patternBody, answers: patternAnswers,
-      perform: { call, handler in
-        let view = JournalView(engine: handler.engine)
-        return .json(["requests": .array(view.find(try pattern(call)).map { view.json($0) })])
-      }),
+      query: [
+        AdminParameter("offset", .integer(offsets, 0), "Entries of the journal to leave out."),
+        AdminParameter("limit", .integer(0...10_000, 10_000), "How many at most."),
+      ],
+      body: patternBody, answers: patternAnswers, takesLong: true,
+      perform: { try findRequests($0, $1) }),
     AdminEndpoint(
       method: "POST", path: "/requests/count", about: "How many requests match a pattern.",
-      body: patternBody, answers: patternAnswers,
-      perform: { call, handler in
-        let found = JournalView(engine: handler.engine).find(try pattern(call))
-        return .json(["count": .number(found.count)])
-      }),
+      body: patternBody, answers: patternAnswers, takesLong: true,
+      perform: { try countRequests($0, $1) }),
     AdminEndpoint(
       method: "POST", path: "/requests/near-misses",
       about: "Requests that match a pattern nearly, nearest first.",
       query: [AdminParameter("limit", .integer(1...100, 3), "How many at most.")],
-      body: patternBody, answers: patternAnswers,
-      perform: { call, handler in
-        let limit = try call.integer("limit")
-        let view = JournalView(engine: handler.engine)
-        return .json(["nearMisses": view.nearMisses(try pattern(call), limit: limit)])
-      }),
+      body: patternBody, answers: patternAnswers, takesLong: true,
+      perform: { try nearMisses($0, $1) }),
     AdminEndpoint(
       method: "GET", path: "/wait",
       about: "Answers once so many complete requests came since the start or the last reset.",
@@ -162,11 +156,11 @@ enum AdminEndpoints {
         AdminParameter("offset", .integer(offsets, 0), "How many events to leave out."),
         AdminParameter("limit", .integer(0...100_000, 100), "How many at most."),
       ],
-      answers: [(200, "The ledger."), (400, "Not such numbers.")],
-      perform: { try listLedger($0, $1) }),
+      answers: [(200, "The ledger, as much as one answer takes."), (400, "Not such numbers.")],
+      takesLong: true, perform: { try listLedger($0, $1) }),
     AdminEndpoint(
       method: "GET", path: "/ledger/{id}", about: "What is known about one event.",
-      answers: [(200, "The event."), (404, "Never seen.")],
+      answers: [(200, "The event."), (404, "Never seen.")], takesLong: true,
       perform: { call, handler in
         guard let entry = handler.engine.ledger.entry(call.parameter) else {
           throw AdminProblem(404, "the ledger has no such event")

@@ -28,7 +28,12 @@ final class AdminExchange: Exchange, @unchecked Sendable {
       state = .done
       return .send(dated(answer()))
     case .streaming(let feed):
-      let bytes = feed.take()
+      guard let bytes = feed.take() else {
+        feed.close()
+        handler.leave(feed)
+        state = .done
+        return .endBody
+      }
       return bytes.isEmpty ? .park(feed.park()) : .sendBody(bytes)
     case .done: return .finish(.keepAlive)
     }
@@ -45,6 +50,7 @@ final class AdminExchange: Exchange, @unchecked Sendable {
     case .events(let feed):
       guard request.method != "HEAD" else {
         feed.close()
+        handler.leave(feed)
         state = .done
         return .send(dated(HTTPResponse(status: 200, headers: EventFeed.headers)))
       }
@@ -68,7 +74,9 @@ final class AdminExchange: Exchange, @unchecked Sendable {
   func ended(bytesSent: Int, _ ending: ExchangeEnding) {
     switch state {
     case .ready(.later(_, let cancel, _)), .waiting(let cancel, _): cancel()
-    case .ready(.events(let feed)), .streaming(let feed): feed.close()
+    case .ready(.events(let feed)), .streaming(let feed):
+      feed.close()
+      handler.leave(feed)
     default: break
     }
     state = .done

@@ -22,6 +22,9 @@ package final class AdminHandler: ExchangeHandler {
   let engine: BatchEngine
   let settings: Settings
   private let guardian: AdminGuardian
+  private let queue = AdminQueue()
+  /// Streams that somebody reads; and whether the server ends, so that no further one begins.
+  private let feeds = Guarded<(open: [ObjectIdentifier: EventFeed], isOver: Bool)>(([:], false))
 
   package init(engine: BatchEngine, settings: Settings = Settings()) {
     self.engine = engine
@@ -29,7 +32,7 @@ package final class AdminHandler: ExchangeHandler {
     guardian = AdminGuardian(settings: settings)
   }
 
-  package func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan { .open }
+  package func connectionOpened(_ connection: Int, peer: String) {}
   package func connectionClosed(_ connection: Int) {}
   package func refused(
     _ bytes: [UInt8], status: Int, reason: String, context: RequestContext
@@ -37,6 +40,32 @@ package final class AdminHandler: ExchangeHandler {
 
   package func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
     AdminExchange(handler: self, head: head)
+  }
+
+  // MARK: - Event streams
+
+  func openFeed() -> EventFeed {
+    let feed = EventFeed(engine: engine)
+    let isOver = feeds.access { feeds -> Bool in
+      if !feeds.isOver { feeds.open[ObjectIdentifier(feed)] = feed }
+      return feeds.isOver
+    }
+    if isOver { feed.end() }
+    return feed
+  }
+
+  func leave(_ feed: EventFeed) { feeds.access { $0.open[ObjectIdentifier(feed)] = nil } }
+
+  /// A server that ended begins anew.
+  func allowStreams() { feeds.access { $0.isOver = false } }
+
+  /// Ends every stream: a server that ends waits for no listener.
+  func endStreams() {
+    let open = feeds.access { feeds -> [EventFeed] in
+      feeds.isOver = true
+      return Array(feeds.open.values)
+    }
+    for feed in open { feed.end() }
   }
 
   /// Answers a complete call.
@@ -55,24 +84,39 @@ package final class AdminHandler: ExchangeHandler {
         problem.allow = matching.map(\.0.method).sorted()
         throw problem
       }
-      return try endpoint.perform(
-        AdminCall(
-          request: request, endpoint: endpoint, parameter: parameter), self)
-    } catch let problem as AdminProblem {
-      return .response(problem.response)
-    } catch let error as FaultPlanError {
+      let call = AdminCall(request: request, endpoint: endpoint, parameter: parameter)
+      guard endpoint.takesLong else { return try endpoint.perform(call, self) }
+      return queue.later(call.work) { [self] in
+        do {
+          guard case .response(let response) = try endpoint.perform(call, self) else {
+            return AdminProblem(500, "the endpoint answers later").response
+          }
+          return response
+        } catch {
+          return AdminHandler.problem(error)
+        }
+      }
+    } catch {
+      return .response(AdminHandler.problem(error))
+    }
+  }
+
+  private static func problem(_ error: any Error) -> HTTPResponse {
+    switch error {
+    case let problem as AdminProblem: return problem.response
+    case let error as FaultPlanError:
       var problem = AdminProblem(400, error.messageWithSuggestion, position: error.position)
       problem.extra = ["pointer": .string(error.pointer)]
       if let suggestion = error.suggestion { problem.extra["suggestion"] = .string(suggestion) }
-      return .response(problem.response)
-    } catch {
-      return .response(AdminProblem(500, "\(error)").response)
+      return problem.response
+    default: return AdminProblem(500, "\(error)").response
     }
   }
 }
 
-/// Splits one listener's requests between the contract and the admin. Connections are the
-/// contract's: its plan shapes them.
+/// Splits one listener's requests between the contract and the admin. The engine counts the
+/// connections; what its plan does to them begins with the first request to the contract, so the
+/// admin never meets a fault.
 package final class SplitHandler: ExchangeHandler {
   private let engine: any ExchangeHandler
   private let admin: AdminHandler
@@ -82,7 +126,7 @@ package final class SplitHandler: ExchangeHandler {
     self.admin = admin
   }
 
-  package func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan {
+  package func connectionOpened(_ connection: Int, peer: String) {
     engine.connectionOpened(connection, peer: peer)
   }
   package func connectionClosed(_ connection: Int) { engine.connectionClosed(connection) }

@@ -9,6 +9,8 @@ final class EventFeed: Sendable {
     var park: Park?
     var heartbeat: (any EngineTimer)?
     var isClosed = false
+    /// Nothing more comes: what waits is sent, then the stream ends.
+    var isEnding = false
   }
   private let engine: BatchEngine
   private let state = Guarded(State())
@@ -28,9 +30,10 @@ final class EventFeed: Sendable {
     scheduleHeartbeat()
   }
 
-  /// What there is to send; empties the queue.
-  func take() -> [UInt8] {
+  /// What there is to send; empties the queue. Nil behind the end.
+  func take() -> [UInt8]? {
     state.access { state in
+      if state.isEnding, state.lines.isEmpty, state.dropped == 0 { return nil }
       var bytes: [UInt8] = []
       if state.dropped > 0 {
         bytes += Array("event: dropped\ndata: {\"count\":\(state.dropped)}\n\n".utf8)
@@ -47,10 +50,20 @@ final class EventFeed: Sendable {
     let park = Park(reason: "events")
     let isReady = state.access { state -> Bool in
       state.park = park
-      return !state.lines.isEmpty || state.dropped > 0
+      return !state.lines.isEmpty || state.dropped > 0 || state.isEnding
     }
     if isReady { park.release() }
     return park
+  }
+
+  /// Ends the stream, because the server ends.
+  func end() {
+    let park = state.access { state -> Park? in
+      state.isEnding = true
+      defer { state.park = nil }
+      return state.park
+    }
+    park?.release()
   }
 
   func close() {

@@ -17,17 +17,37 @@ struct JournalView {
       decodedBody: { try? contract.text(of: request) })
   }
 
-  /// Complete requests that match, oldest first.
-  func find(_ pattern: RequestPattern) -> [JournalEntry] {
-    engine.journal.entries.filter { $0.isComplete && pattern.matches(view($0)) }
+  /// Whether an entry fits a pattern.
+  ///
+  /// - Throws: `AdminProblem` where the pattern asks for too much.
+  func matches(_ entry: JournalEntry, _ pattern: RequestPattern) throws -> Bool {
+    let view = view(entry)
+    let matches = pattern.matches(view)
+    try check(view, entry)
+    return matches
   }
 
-  /// Requests that match nearly: fewest failed conditions first.
-  func nearMisses(_ pattern: RequestPattern, limit: Int) -> JSONValue {
+  /// The conditions that do not hold.
+  ///
+  /// - Throws: `AdminProblem` where the pattern asks for too much.
+  func mismatches(_ entry: JournalEntry, _ pattern: RequestPattern) throws -> [String] {
+    let view = view(entry)
+    let mismatches = pattern.mismatches(view)
+    try check(view, entry)
+    return mismatches
+  }
+
+  private func check(_ view: RequestView, _ entry: JournalEntry) throws {
+    guard view.gaveUp else { return }
+    throw AdminProblem(
+      400, "a JSONPath comes to more than \(JSONPath.maxVisits) values in request \(entry.id)")
+  }
+
+  /// Fewest failed conditions first, then the newest.
+  func nearest(
+    _ misses: [(entry: JournalEntry, failed: [String])], of pattern: RequestPattern, limit: Int
+  ) -> JSONValue {
     let total = max(1, pattern.criteria.count)
-    let misses = engine.journal.entries.filter(\.isComplete).map { entry in
-      (entry: entry, failed: pattern.mismatches(view(entry)))
-    }.filter { !$0.failed.isEmpty }
     let nearest = misses.enumerated().sorted {
       ($0.element.failed.count, -$0.offset) < ($1.element.failed.count, -$1.offset)
     }.prefix(limit).map(\.element)

@@ -23,28 +23,57 @@ struct JSONPath: Sendable {
 
   init(segments: [Segment]) { self.segments = segments }
 
-  /// The values found, in the order of the text.
-  func values(in root: JSONValue) -> [JSONValue] {
-    segments.reduce([root]) { found, segment in found.flatMap { JSONPath.step(segment, $0) } }
+  /// Values that one look may come to. A few `..` in a row multiply with the depth of the text.
+  static let maxVisits = 1_000_000
+
+  /// The values found, in the order of the text; nil where the look comes to too many.
+  func values(in root: JSONValue) -> [JSONValue]? {
+    var visits = 0
+    return values(in: root, &visits)
   }
 
-  private static func step(_ segment: Segment, _ value: JSONValue) -> [JSONValue] {
+  private func values(in root: JSONValue, _ visits: inout Int) -> [JSONValue]? {
+    var found = [root]
+    for segment in segments {
+      var next: [JSONValue] = []
+      for value in found {
+        guard JSONPath.step(segment, value, into: &next, &visits) else { return nil }
+      }
+      found = next
+    }
+    return found
+  }
+
+  /// False where the look comes to too many.
+  private static func step(
+    _ segment: Segment, _ value: JSONValue, into found: inout [JSONValue], _ visits: inout Int
+  ) -> Bool {
+    visits += 1
+    guard visits <= maxVisits else { return false }
     switch segment {
-    case .name(let name): return value.objectValue?[name].map { [$0] } ?? []
+    case .name(let name):
+      if let member = value.objectValue?[name] { found.append(member) }
     case .index(let index):
-      guard let items = value.arrayValue else { return [] }
+      guard let items = value.arrayValue else { return true }
       let at = index < 0 ? items.count + index : index
-      return items.indices.contains(at) ? [items[at]] : []
-    case .wildcard: return children(value)
+      if items.indices.contains(at) { found.append(items[at]) }
+    case .wildcard:
+      let all = children(value)
+      visits += all.count
+      found += all
     case .descendants(let inner):
-      return step(inner, value) + children(value).flatMap { step(segment, $0) }
+      guard step(inner, value, into: &found, &visits) else { return false }
+      for child in children(value) {
+        guard step(segment, child, into: &found, &visits) else { return false }
+      }
     case .filter(let path, let comparison):
-      return children(value).filter { child in
-        let found = path.values(in: child)
-        guard let comparison else { return !found.isEmpty }
-        return found.contains { comparison.holds($0) }
+      for child in children(value) {
+        guard let values = path.values(in: child, &visits) else { return false }
+        let holds = comparison.map { values.contains(where: $0.holds) } ?? !values.isEmpty
+        if holds { found.append(child) }
       }
     }
+    return true
   }
 
   private static func children(_ value: JSONValue) -> [JSONValue] {

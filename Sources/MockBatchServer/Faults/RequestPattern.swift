@@ -176,10 +176,10 @@ enum BodyPattern {
 
   private static func jsonPath(_ node: JSONNode) throws -> Condition {
     let path = try JSONPath(node.string ?? node["expression"]?.string ?? "$")
-    guard node.string == nil else { return { !($0.json.map(path.values) ?? []).isEmpty } }
+    guard node.string == nil else { return { !$0.values(at: path).isEmpty } }
     let matcher = try StringMatcher(checked: node)
     return { view in
-      let found = view.json.map(path.values) ?? []
+      let found = view.values(at: path)
       guard !matcher.conditions.isEmpty else { return !found.isEmpty }
       return matcher.holds(anyOf: found.map { $0.stringValue ?? $0.description })
     }

@@ -7,6 +7,8 @@ package final class RequestView {
   /// How often this set of events has come; nil while the body is unknown.
   package let attempt: Int?
   private let decode: () -> [UInt8]?
+  /// Whether a JSONPath came to too many values and was given up: it then matches nothing.
+  private(set) var gaveUp = false
 
   /// - Parameter decodedBody: the body's text; nil when it cannot be decompressed.
   package init(
@@ -33,6 +35,16 @@ package final class RequestView {
   }()
   private(set) lazy var eventIDs = events.compactMap { $0.objectValue?["id"]?.stringValue }
   private(set) lazy var eventTypes = events.compactMap { $0.objectValue?["type"]?.stringValue }
+
+  /// What a JSONPath finds in the body.
+  func values(at path: JSONPath) -> [JSONValue] {
+    guard let json else { return [] }
+    guard let found = path.values(in: json) else {
+      gaveUp = true
+      return []
+    }
+    return found
+  }
 
   /// Values of a query parameter, percent-decoded.
   func queryValues(_ name: String) -> [String] {
