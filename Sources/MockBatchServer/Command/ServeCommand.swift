@@ -6,7 +6,7 @@ public enum ServeCommand {
   /// Exit statuses.
   private enum Status {
     static let stopped: Int32 = 0
-    static let wrongArguments: Int32 = 2
+    static let wrongArguments: Int32 = 3
     static let wrongPlan: Int32 = 3
     static let cannotStart: Int32 = 5
   }

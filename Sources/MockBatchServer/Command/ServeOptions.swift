@@ -146,7 +146,7 @@ struct ServeOptions: Equatable {
       --drain-seconds N    how long requests in progress may take after SIGTERM (10)
       --help               this text
 
-    exit status: 0 stopped as asked, 2 wrong arguments, 3 unreadable or wrong plan, 5 cannot start
+    exit status: 0 stopped as asked, 3 wrong arguments, unreadable or wrong plan, 5 cannot start
 
     """
 }

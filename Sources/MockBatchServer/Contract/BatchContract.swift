@@ -125,7 +125,7 @@ package struct BatchContract: Sendable {
       throw Problem(.wrongContentType, "no Content-Type header")
     }
     let parts = text.lowercased().split(separator: ";", omittingEmptySubsequences: false)
-      .map { $0.filter { $0 != " " && $0 != "\t" } }
+      .map { ASCII.trimmed($0) }
     let charsets = ["charset=utf-8", "charset=\"utf-8\""]
     guard parts[0] == "application/json", parts.dropFirst().allSatisfy(charsets.contains) else {
       throw Problem(.wrongContentType, "found another Content-Type than application/json")

@@ -59,6 +59,21 @@ struct AnswerShape {
       + [.step(.finish(.close))]
   }
 
+  /// Cuts of the response that lie behind the end of this body.
+  private var idleCuts: [ExchangeAction] {
+    let length = hasNoBody ? 0 : response.body.count
+    var idle: [ExchangeAction] = []
+    func note(_ bytes: Int?, _ name: String) {
+      guard let bytes, bytes >= length else { return }
+      idle.append(.remark("\(name): nothing to cut off, the body has \(length) bytes"))
+    }
+    note(spec?.truncateAfter, "truncateAfter")
+    for effect in spec?.effects ?? [] where effect.type == .limitData {
+      note(effect.bytes, "limitData")
+    }
+    return idle
+  }
+
   /// The wire steps of a faultless answer, shaped; ends with `.finish` where the connection cannot
   /// be used again.
   mutating func actions() -> [ExchangeAction] {
@@ -72,9 +87,10 @@ struct AnswerShape {
     if hasNoBody
       || (limit.reason == nil && inBody.isEmpty && length == response.body.count && pace == nil)
     {
-      return [.step(.send(response)), .phase(.responseBody)] + inBody.flatMap { $0.actions(&draw) }
+      return idleCuts + [.step(.send(response)), .phase(.responseBody)]
+        + inBody.flatMap { $0.actions(&draw) }
     }
-    var actions: [ExchangeAction] = []
+    var actions = idleCuts
     if let pace { actions.append(.note(pace.name)) }
     if length != response.body.count { actions.append(.note("contentLength")) }
     if let reason = limit.reason { actions.append(.note(reason)) }

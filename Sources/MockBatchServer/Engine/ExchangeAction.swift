@@ -5,6 +5,8 @@ enum ExchangeAction: Sendable {
   case phase(Phase)
   /// Tells that a fault, an effect or a toxic takes hold.
   case note(String)
+  /// Tells the journal that something planned had nothing to act on.
+  case remark(String)
   /// Waits so long.
   case wait(Int64)
   /// Waits until that moment of the clock; nothing when it is past.

@@ -10,7 +10,7 @@ struct ResponseDecoder {
     response.status = node.integer("status")
     response.headers = try headers(node["headers"])
     try readBody(node, into: &response)
-    response.retryAfter = node["retryAfter"].flatMap(retryAfter)
+    response.retryAfter = try node["retryAfter"].flatMap(retryAfter)
     response.delay = try node["delay"].map { try delay($0, pointer + "/delay") }
     response.dribble = node["dribble"].map {
       Dribble(chunks: $0.integer("chunks") ?? 1, durationNs: $0.durationNs("duration") ?? 0)
@@ -34,7 +34,22 @@ struct ResponseDecoder {
     response.effects = try (node["effects"]?.elements ?? []).enumerated().map { index, item in
       try effect(item, "\(pointer)/effects/\(index)")
     }
+    try checkCut(response.truncateAfter, node["truncateAfter"], response, "/truncateAfter")
+    for (index, effect) in response.effects.enumerated() where effect.type == .limitData {
+      let place = node["effects"]?.elements[index]["bytes"]
+      try checkCut(effect.bytes, place, response, "/effects/\(index)/bytes")
+    }
     return response
+  }
+
+  /// A cut behind the end of a body that the plan itself gives would never be one.
+  private func checkCut(
+    _ bytes: Int?, _ place: JSONNode?, _ response: ResponseSpec, _ key: String
+  ) throws {
+    guard let bytes, let place, let body = response.body, bytes >= body.count else { return }
+    throw FaultPlanError(
+      "the body has only \(body.count) bytes; nothing is cut off", at: place.position,
+      pointer: pointer + key)
   }
 
   private func headers(_ node: JSONNode?) throws -> [(name: String, value: String)] {
@@ -85,8 +100,15 @@ struct ResponseDecoder {
     }
   }
 
-  private func retryAfter(_ node: JSONNode) -> RetryAfterSpec? {
-    if let raw = node["raw"]?.string { return .raw(raw.filter { $0 != "\r" && $0 != "\n" }) }
+  private func retryAfter(_ node: JSONNode) throws -> RetryAfterSpec? {
+    if let raw = node["raw"], let text = raw.string {
+      guard FieldText.isValue(text) else {
+        throw FaultPlanError(
+          "a header's value cannot hold such characters", at: raw.position,
+          pointer: pointer + "/retryAfter/raw")
+      }
+      return .raw(text)
+    }
     guard let duration = node.durationNs("in") else { return nil }
     return node["form"]?.string.flatMap(HTTPDate.Form.init).map { .date(duration, $0) }
       ?? .seconds(duration)
@@ -147,7 +169,8 @@ struct ResponseDecoder {
     }
     let known = rule.required + rule.optional + ["at", "type"]
     for member in node.members where !known.contains(member.key) {
-      guard member.key == "afterBytes", at == .responseBody else {
+      let isPlace = member.key == "afterBytes" && at == .responseBody
+      guard isPlace, type != .bandwidth, type != .limitData else {
         throw FaultPlanError(
           "an effect \"\(type.rawValue)\" at \"\(at.rawValue)\" has no \"\(member.key)\"",
           at: member.keyPosition, pointer: pointer + "/" + member.key)

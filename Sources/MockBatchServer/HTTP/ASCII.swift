@@ -13,6 +13,14 @@ enum ASCII {
   @inline(__always)
   static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
+  /// The text without blanks around it.
+  static func trimmed(_ text: Substring) -> String {
+    var utf8 = text.utf8
+    while let first = utf8.first, isBlank(first) { utf8.removeFirst() }
+    while let last = utf8.last, isBlank(last) { utf8.removeLast() }
+    return String(Substring(utf8))
+  }
+
   @inline(__always)
   static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 

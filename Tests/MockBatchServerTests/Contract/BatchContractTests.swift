@@ -32,6 +32,8 @@ final class BatchContractTests: XCTestCase {
     _ = check(lower, 200, nil)
     _ = check(RequestBuilder.make(type: nil), 415, "wrong-content-type")
     _ = check(RequestBuilder.make(type: "text/plain"), 415, "wrong-content-type")
+    _ = check(RequestBuilder.make(type: "app lication/json"), 415, "wrong-content-type")
+    _ = check(RequestBuilder.make(type: "application/json ;\t charset=\"utf-8\" "), 200, nil)
     _ = check(
       RequestBuilder.make(type: "application/json; charset=latin1"), 415, "wrong-content-type")
     _ = check(RequestBuilder.make(encoding: "br"), 415, "unsupported-encoding")

@@ -63,8 +63,24 @@ final class AnswerShapeTests: XCTestCase {
       XCTAssertEqual(running.response.body.count, bytes, response)
       XCTAssertEqual(running.acts.last, .close, response)
     }
-    let whole = try send(#"{\#(body),"truncateAfter":1000}"#)
-    XCTAssertEqual(whole.acts.last, .keepAlive)
+  }
+
+  func testCut_whenItLiesBehindTheBody_isNoFaultAndTheJournalSaysSo() throws {
+    for (cut, name) in [
+      (#""truncateAfter":43"#, "truncateAfter"),
+      (#""effects":[{"at":"responseBody","type":"limitData","bytes":99}]"#, "limitData"),
+    ] {
+      let driver = try EngineDriver("{\"version\":1,\"rules\":[{\"responses\":[{\(cut)}]}]}")
+      XCTAssertEqual(driver.send().acts.last, .keepAlive, cut)
+      XCTAssertEqual(
+        driver.engine.journal.entries[0].effects,
+        ["\(name): nothing to cut off, the body has 43 bytes"])
+      XCTAssertFalse(
+        driver.kinds.contains {
+          if case .faultApplied = $0 { return true }
+          return false
+        })
+    }
   }
 
   func testEffectInTheBody_whenAfterBytes_comesThere() throws {

@@ -92,6 +92,19 @@ final class FaultPlanErrorTests: XCTestCase {
     check(
       response(#"{"headers":{"X":"a\nb"}}"#), "1:53: a header's value cannot hold such characters")
     check(
+      response(#"{"retryAfter":{"raw":"1\r\nX-Split: yes"}}"#),
+      "1:58: a header's value cannot hold such characters")
+    check(
+      response(#"{"body":"abc","truncateAfter":3}"#),
+      "1:67: the body has only 3 bytes; nothing is cut off")
+    check(
+      response(#"{"body":"","effects":[{"at":"responseBody","type":"limitData","bytes":0}]}"#),
+      "1:107: the body has only 0 bytes; nothing is cut off")
+    check(
+      response(
+        #"{"effects":[{"at":"responseBody","type":"limitData","bytes":1,"afterBytes":1}]}"#),
+      "1:99: an effect \"limitData\" at \"responseBody\" has no \"afterBytes\"")
+    check(
       #"{"version":1,"toxics":[{"type":"bandwidth"}]}"#,
       "1:24: a toxic \"bandwidth\" needs \"rate\"")
     check(
