@@ -53,6 +53,8 @@ public final class BatchServer: Sendable {
     var sockets: SocketServer
     var port: Int
     var adminPort: Int?
+    /// What the engine calls the sockets by.
+    var observer: Int
   }
 
   /// A server that is not started yet.
@@ -87,6 +89,7 @@ public final class BatchServer: Sendable {
   public func start() throws -> BatchServer {
     guard running.access({ $0 == nil }) else { return self }
     try engine.attach(.socketServer)
+    handlers.admin.allowStreams()
     let acceptor = try configuration.tls.map(TLS.acceptor)
     let sockets = try SocketServer(
       clock: engine.clock, limits: configuration.limits, threads: configuration.threads)
@@ -100,11 +103,12 @@ public final class BatchServer: Sendable {
           host: configuration.host, port: port, handler: handlers.admin, followsPlan: false))
     }
     let ports = try sockets.start(endpoints)
+    let observer = engine.watchListener { [weak sockets] in sockets?.setListener($0) }
     running.access {
       $0 = Running(
-        sockets: sockets, port: ports[0], adminPort: ports.count > 1 ? ports[1] : nil)
+        sockets: sockets, port: ports[0], adminPort: ports.count > 1 ? ports[1] : nil,
+        observer: observer)
     }
-    engine.watchListener { [weak sockets] in sockets?.setListener($0) }
     return self
   }
 
@@ -115,15 +119,18 @@ public final class BatchServer: Sendable {
       defer { running = nil }
       return running
     }
-    stopping?.sockets.stop()
+    guard let stopping else { return }
+    engine.unwatchListener(stopping.observer)
+    stopping.sockets.stop()
   }
 
-  /// Stops gracefully: no new connections, requests in progress are answered.
+  /// Stops gracefully: no new connections, requests in progress are answered, event streams end.
   ///
   /// - Parameter drained: called once on any thread when no connection is left; call `stop` then.
   public func drain(_ drained: @escaping @Sendable () -> Void) {
     guard let sockets = running.access({ $0?.sockets }) else { return drained() }
     sockets.drain(drained)
+    handlers.admin.endStreams()
   }
 
   /// The contract's port; 0 when not running.
@@ -159,7 +166,7 @@ public final class BatchServer: Sendable {
 /// Who answers on which listener.
 struct ServerHandlers: Sendable {
   let contract: any ExchangeHandler
-  let admin: any ExchangeHandler
+  let admin: AdminHandler
 
   init(engine: BatchEngine, _ configuration: BatchServer.Configuration) {
     var settings = AdminHandler.Settings()

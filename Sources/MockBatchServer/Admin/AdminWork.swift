@@ -22,7 +22,7 @@ struct AdminQueue: Sendable {
   func later(
     _ work: AdminWork, _ body: @escaping @Sendable () -> HTTPResponse
   ) -> AdminResult {
-    let park = Park(reason: "admin")
+    let park = Park(reason: "admin", isWork: true)
     let response = Guarded<HTTPResponse?>(nil)
     queue.async {
       let made = body()

@@ -26,7 +26,8 @@ public final class BatchEngine: Sendable {
   private struct Listener {
     var state = ListenerState.accept
     var timers: [any EngineTimer] = []
-    var observers: [@Sendable (ListenerState) -> Void] = []
+    var observers: [Int: @Sendable (ListenerState) -> Void] = [:]
+    var nextObserver = 1
     /// Which activation owns the timers.
     var generation = 0
   }
@@ -84,8 +85,9 @@ public final class BatchEngine: Sendable {
   public func use(_ plan: FaultPlan) throws {
     for performer in performers.access({ $0 }) { try plan.check(for: performer) }
     let now = clock.nowNs
-    let next = ActivePlan(plan: plan, activatedNs: now, tokens: tokens)
-    active.access { $0 = next }
+    active.access { active in
+      active = ActivePlan(plan: plan, activatedNs: now, tokens: tokens, after: active)
+    }
     report(0, .planActivated)
     startTimeline(plan, from: now)
   }
@@ -102,10 +104,6 @@ public final class BatchEngine: Sendable {
   public func setTokens(_ tokens: [ContractRules.Token]) {
     active.access { $0 = $0.with(tokens: tokens) }
   }
-
-  /// Puts rules before the plan's, or takes them away: a network that answers itself. The plan's
-  /// counters go on.
-  package func setOverlay(_ rules: [Rule]) { active.access { $0 = $0.with(overlay: rules) } }
 
   /// How often each rule of the plan was applied, in the order they are tried.
   public var appliedRules: [(rule: String, times: Int)] { current.rules.applied() }
@@ -128,22 +126,30 @@ public final class BatchEngine: Sendable {
   public var listenerState: ListenerState { listener.access { $0.state } }
 
   /// Calls back now and at every change, on any thread.
-  package func watchListener(_ observer: @escaping @Sendable (ListenerState) -> Void) {
-    let state = listener.access { listener -> ListenerState in
-      listener.observers.append(observer)
-      return listener.state
+  ///
+  /// - Returns: what `unwatchListener` takes.
+  @discardableResult
+  package func watchListener(_ observer: @escaping @Sendable (ListenerState) -> Void) -> Int {
+    let (id, state) = listener.access { listener -> (Int, ListenerState) in
+      defer { listener.nextObserver += 1 }
+      listener.observers[listener.nextObserver] = observer
+      return (listener.nextObserver, listener.state)
     }
     observer(state)
+    return id
   }
+
+  /// Ends the calls to an observer; one that is on its way may still come.
+  package func unwatchListener(_ id: Int) { listener.access { $0.observers[id] = nil } }
 
   /// Moves the listener by hand, as the timeline does.
   package func setListener(_ state: ListenerState) {
-    let observers = listener.access { listener -> [@Sendable (ListenerState) -> Void] in
-      guard listener.state != state else { return [] }
+    let observers = listener.access { listener -> [@Sendable (ListenerState) -> Void]? in
+      guard listener.state != state else { return nil }
       listener.state = state
-      return listener.observers + [{ _ in }]
+      return listener.observers.sorted { $0.key < $1.key }.map(\.value)
     }
-    guard !observers.isEmpty else { return }
+    guard let observers else { return }
     report(0, .listener(state))
     for observer in observers { observer(state) }
   }

@@ -7,29 +7,31 @@ extension BatchExchange {
       .requestStarted(
         method: head.method, path: head.path, connection: entry.context.connection,
         incarnation: head.headers[BatchEngine.incarnationHeader]))
-    report(.phase(.requestHead))
     let path = head.path
     route = engine.routes.first { $0.accepts(path: path) }
     entry.route = route?.name ?? ""
-    if !plan.hasNoFaults { takeEarlyStep() }
-    if step == nil, head.headers.contains("expect"), let problem = headProblem() {
+    if entry.context.indexOnConnection == 0 { report(.phase(.accept)) }
+    let opening = openingActions()
+    if step == nil { takeEarlyStep() }
+    if step == nil, opening.isEmpty, head.headers.contains("expect"),
+      let problem = headProblem() ?? lengthProblem()
+    {
       // The client waits with its body: it need not send it.
+      report(.phase(.requestHead))
       refuse(problem)
       return
     }
+    let readBody = ExchangeAction.step(.readBody(limit: plan.contract.rules.maxWireBytes))
+    guard step != nil || !opening.isEmpty else {
+      report(.phase(.requestHead))
+      return start([readBody])
+    }
     var draw = self.draw
     let effects = step?.response.effects.filter { $0.at == .requestHead } ?? []
-    start(
-      effects.flatMap { $0.actions(&draw) }
-        + [.step(.readBody(limit: plan.contract.rules.maxWireBytes))])
+    start(opening + [.phase(.requestHead)] + effects.flatMap { $0.actions(&draw) } + [readBody])
   }
 
   private func takeEarlyStep() {
-    connection = engine.connections.forRequest(entry.context.connection)
-    if let pending = connection?.pending {
-      apply(pending)
-      return
-    }
     guard plan.rules.hasEarlyRules else { return }
     let view = RequestView(
       request: entry.request, context: entry.context, attempt: nil, decodedBody: { nil })
@@ -68,18 +70,15 @@ extension BatchExchange {
       decodedBody: { try? contract.text(of: request) })
     let key = RuleBook.Key(identity: identity, attempt: entry.attempt)
     let now = engine.clock.nowNs - plan.activatedNs
-    for book in [plan.overlay, plan.rules] {
-      let step = book?.take(at: .requestBody, sinceActivationNs: now, key: key) {
-        $0.pattern.matches(view)
-      }
-      if let step {
-        apply(step)
-        return
-      }
+    let step = plan.rules.take(at: .requestBody, sinceActivationNs: now, key: key) {
+      $0.pattern.matches(view)
     }
+    // A pattern that is too costly matches nothing; the journal tells.
+    if view.gaveUp { entry.effects.append("a JSONPath was given up") }
+    if let step { apply(step) }
   }
 
-  private func apply(_ step: RuleBook.Step) {
+  func apply(_ step: RuleBook.Step) {
     self.step = step
     entry.rule = step.rule.id
     entry.ruleResponse = step.responseIndex
@@ -122,10 +121,8 @@ extension BatchExchange {
       switch toxic.type {
       case .latency: return [.note("toxic \(toxic.name)"), .wait(toxic.latencyNs(&draw))]
       case .bandwidth:
-        let rate = (toxic.attributes["rate"] ?? 1).multipliedReportingOverflow(by: 1_000)
         return [
-          .note("toxic \(toxic.name)"),
-          .waitUntil(upstreamRest(rate.overflow ? .max : max(1, rate.partialValue))),
+          .note("toxic \(toxic.name)"), .waitUntil(upstreamRest(toxic.bytesPerSecond)),
         ]
       default: return []
       }
@@ -148,6 +145,14 @@ extension BatchExchange {
   private func headProblem() -> Problem? {
     if let problem = routeProblem() { return problem }
     return caught { try route?.checkHead(entry.request, contract: plan.contract, time: time) }
+  }
+
+  /// A length that is told and too much. One that is told wrongly does not come here.
+  private func lengthProblem() -> Problem? {
+    let most = plan.contract.rules.maxWireBytes
+    guard let text = entry.request.headers["content-length"], let length = Int(text), length > most
+    else { return nil }
+    return Problem(.bodyTooLarge, "more than \(most) bytes were announced")
   }
 
   private func headOrBodyProblem() -> Problem? {
@@ -199,18 +204,4 @@ extension BatchExchange {
 extension Route {
   /// The value of `Allow`.
   var allow: String { (methods + ["OPTIONS"]).joined(separator: ", ") }
-}
-
-extension Toxic {
-  static func milliseconds(_ value: Int?) -> Int64 {
-    let ns = Int64(value ?? 0).multipliedReportingOverflow(by: 1_000_000)
-    return ns.overflow ? .max : ns.partialValue
-  }
-
-  /// Latency with its jitter, one draw.
-  func latencyNs(_ draw: inout KeyedDraw) -> Int64 {
-    let base = Toxic.milliseconds(attributes["latency"])
-    let jitter = Double(Toxic.milliseconds(attributes["jitter"]))
-    return max(0, base + Int64(jitter * (draw.fraction() * 2 - 1)))
-  }
 }

@@ -110,6 +110,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     case .note(let name):
       entry.effects.append(name)
       report(.faultApplied(name))
+    case .remark(let text): entry.effects.append(text)
     case .wait(let duration):
       return park(untilNs: BatchEngine.sum(engine.clock.nowNs, duration))
     case .waitUntil(let moment): return park(untilNs: moment)
@@ -284,6 +285,7 @@ extension ExchangeEnding {
     switch self {
     case .completed: return "completed"
     case .clientWentAway: return "client went away"
+    case .clientDidNotRead: return "client did not read"
     case .incompleteRequest(let reason): return "incomplete request: \(reason)"
     case .serverStopped: return "server stopped"
     }

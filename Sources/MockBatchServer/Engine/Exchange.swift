@@ -24,6 +24,10 @@ package enum ExchangeStep: Sendable {
   /// `100 Continue` first if the client waits for it), then call `supply`. A longer body: stop
   /// reading and call `supply(.tooLarge)`.
   case readBody(limit: Int)
+  /// From now on read from the connection's client within these limits. A performer that cannot
+  /// read slowly leaves `bytesPerSecond` out: the engine then delays by the time the body would
+  /// have taken.
+  case limitReading(StreamLimits)
   /// Do nothing until the park calls back, then ask for the next step again. Other connections go
   /// on meanwhile.
   case park(Park)
@@ -83,6 +87,8 @@ package enum ExchangeEnding: Sendable, Hashable {
   case completed
   /// The client closed or reset before the last step.
   case clientWentAway
+  /// The client took nothing of the answer for too long.
+  case clientDidNotRead
   /// The request never became complete; says why (`body deadline`, `bad chunk`, …).
   case incompleteRequest(String)
   /// The server stopped meanwhile.
@@ -107,7 +113,7 @@ package protocol Exchange: AnyObject, Sendable {
 /// What a listener's requests are answered by: the engine, or the admin endpoints.
 package protocol ExchangeHandler: Sendable {
   /// A connection was accepted, before anything is read from it.
-  func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan
+  func connectionOpened(_ connection: Int, peer: String)
   /// The connection is gone.
   func connectionClosed(_ connection: Int)
   /// A head is complete (`head.body` is empty). Every request begins here.
@@ -117,21 +123,10 @@ package protocol ExchangeHandler: Sendable {
   func refused(_ bytes: [UInt8], status: Int, reason: String, context: RequestContext)
 }
 
-/// What the plan holds for a new connection.
-package struct ConnectionPlan: Sendable {
-  /// Performed before the first byte is read: `.park`, then go on; `.finish` ends the connection.
-  package var steps: [ExchangeStep]
-  /// Limits on reading from the client.
-  package var upstream: StreamLimits
-  /// Nothing special.
-  package static let open = ConnectionPlan(steps: [], upstream: StreamLimits())
-}
-
 /// Limits of one direction of a connection. The engine shapes answers itself (with `.sendBody` and
 /// `.park`); performers only shape reading.
 package struct StreamLimits: Sendable, Hashable {
-  /// Bytes per second of the engine's clock; nil: as fast as it goes. A performer that cannot read
-  /// slowly ignores it: the engine then delays by the time the body would have taken.
+  /// Bytes per second of the engine's clock; nil: as fast as it goes.
   package var bytesPerSecond: Int?
   /// Close the connection after this many bytes were read.
   package var closeAfterBytes: Int?

@@ -10,9 +10,14 @@ package final class Park: Sendable {
   }
   /// Why, for status displays: `delay until 1500000000`, `gate kill-here`.
   package let reason: String
+  /// Whether the server itself is at work on the answer, and not told to wait.
+  package let isWork: Bool
   private let state = Guarded(State.waiting)
 
-  package init(reason: String) { self.reason = reason }
+  package init(reason: String, isWork: Bool = false) {
+    self.reason = reason
+    self.isWork = isWork
+  }
 
   /// Calls `action` once when the wait is over: inline if it is over already, else later, on any
   /// thread.

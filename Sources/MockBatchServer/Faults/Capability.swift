@@ -5,7 +5,6 @@ public enum Capability: String, Sendable, Hashable, CaseIterable {
   case halfClose
   case slowClose
   case garbage
-  case acceptPhase = "effects at accept"
   case contentLength
   case truncateAfter
   case reset
@@ -28,8 +27,8 @@ public struct PerformerKind: Sendable, Hashable {
   /// Plain sockets: everything.
   public static let socketServer = PerformerKind(
     name: "socket", capabilities: Set(Capability.allCases))
-  /// Requests intercepted inside the client's process: no bytes, so no lies about framing; no
-  /// connections, so nothing before a request and nothing after an answer.
+  /// Requests intercepted inside the client's process: no bytes, so no lies about framing; a
+  /// connection for each request, so nothing behind an answer.
   public static let urlProtocol = PerformerKind(
     name: "urlprotocol",
     capabilities: [
@@ -115,7 +114,6 @@ extension ResponseSpec {
     if contentLength != nil { needs.append(.contentLength) }
     if truncateAfter != nil { needs.append(.truncateAfter) }
     for effect in effects {
-      if effect.at == .accept { needs.append(.acceptPhase) }
       switch effect.type {
       case .reset: needs.append(.reset)
       case .close: needs.append(.close)

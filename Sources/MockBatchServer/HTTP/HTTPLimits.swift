@@ -18,12 +18,17 @@ package struct HTTPLimits: Sendable {
   package var headTimeoutNs: UInt64? = 30_000_000_000
   /// Time for a whole body from the end of its head.
   package var bodyTimeoutNs: UInt64? = 120_000_000_000
+  /// Time in which a client must take some of an answer that waits for it.
+  package var sendTimeoutNs: UInt64? = 60_000_000_000
   /// Time a connection may wait for its next request.
   package var idleTimeoutNs: UInt64? = 75_000_000_000
   /// Time spent reading what a client still sends after an answer that closes.
   package var lingerTimeoutNs: UInt64? = 2_000_000_000
   /// Connections of one server at a time; more wait in the kernel's backlog.
   package var maxConnections = 20_000
+  /// Connections of listeners that plans leave alone, beside the others: the admin can be reached
+  /// while the contract is full.
+  package var maxAdminConnections = 1_000
 
   /// The defaults.
   package init() {}

@@ -48,6 +48,8 @@ package final class SocketServer: @unchecked Sendable {
 
   private struct Life {
     var counters = Counters()
+    /// Open connections that follow the plan, and those that do not.
+    var open: [Bool: Int] = [:]
     var whenDrained: (@Sendable () -> Void)?
   }
 
@@ -206,38 +208,58 @@ package final class SocketServer: @unchecked Sendable {
   private func accept(_ socket: Socket, _ peer: SocketAddress, _ endpoint: Endpoint) {
     let id = nextConnection
     nextConnection += 1
-    let open = life.access { life -> Int in
+    let isFull = life.access { life -> Bool in
       life.counters.accepted += 1
       life.counters.open += 1
-      return life.counters.open
+      life.open[endpoint.followsPlan, default: 0] += 1
+      return life.open[endpoint.followsPlan, default: 0] >= limits.connections(endpoint.followsPlan)
     }
-    if open >= limits.maxConnections { listeners.forEach { $0.listener.pause() } }
+    if isFull {
+      for entry in listeners where entry.followsPlan == endpoint.followsPlan {
+        entry.listener.pause()
+      }
+    }
     let name = peer.description
-    let plan = endpoint.handler.connectionOpened(id, peer: name)
+    endpoint.handler.connectionOpened(id, peer: name)
     let worker = workers[id % workers.count]
+    let followsPlan = endpoint.followsPlan
     let connection = Connection(
-      id: id, socket: socket, peer: name, handler: endpoint.handler, worker: worker, plan: plan,
+      id: id, socket: socket, peer: name, handler: endpoint.handler, worker: worker,
       acceptor: endpoint.tls
-    ) { [unowned self] in connectionIsGone() }
+    ) { [unowned self] in connectionIsGone(followsPlan) }
     connection.followsPlan = endpoint.followsPlan
     guard !worker.loop.isCurrent else { return worker.open(connection) }
     worker.loop.post { worker.open(connection) }
   }
 
   /// Any thread.
-  private func connectionIsGone() {
-    let open = life.access { life -> Int in
+  private func connectionIsGone(_ followsPlan: Bool) {
+    let (open, hasRoom) = life.access { life -> (Int, Bool) in
       life.counters.open -= 1
-      return life.counters.open
+      life.open[followsPlan, default: 0] -= 1
+      return (
+        life.counters.open,
+        life.open[followsPlan, default: 0] == limits.connections(followsPlan) - 1
+      )
     }
-    if open == limits.maxConnections - 1 { resumeAccepting() }
+    if hasRoom { resumeAccepting() }
     if open == 0 { reportDrained() }
   }
 
   private func resumeAccepting() {
     acceptor.loop.post { [weak self] in
-      guard let self, currentCounters.open < limits.maxConnections else { return }
-      listeners.forEach { $0.listener.resume() }
+      guard let self else { return }
+      let open = life.access { $0.open }
+      for entry in listeners
+      where open[entry.followsPlan, default: 0] < limits.connections(entry.followsPlan) {
+        entry.listener.resume()
+      }
     }
+  }
+}
+
+extension HTTPLimits {
+  fileprivate func connections(_ followsPlan: Bool) -> Int {
+    followsPlan ? maxConnections : maxAdminConnections
   }
 }

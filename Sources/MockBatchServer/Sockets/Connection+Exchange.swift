@@ -5,6 +5,7 @@ extension Connection {
     guard let exchange else { return false }
     switch exchange.next() {
     case .readBody(let limit): return readBody(limit)
+    case .limitReading(let limits): limitReading(limits)
     case .park(let park): return wait(for: park)
     case .send(let response):
       settleBody()
@@ -71,7 +72,8 @@ extension Connection {
   func wait(for park: Park) -> Bool {
     guard !park.isReady else { return true }
     phase = .parked
-    deadlineNs = .max
+    self.park = park
+    clearDeadline()
     watch(park)
     return false
   }
@@ -108,7 +110,7 @@ extension Connection {
       startDiscarding(deadline: nil)
     case .stall(let park):
       phase = .stalled
-      deadlineNs = .max
+      clearDeadline()
       input.drop()
       if let park { watch(park) }
       updateInterest()
@@ -157,6 +159,7 @@ extension Connection {
     }
     guard sent else { return lose() }
     if tls != nil { transmitTLS() }
+    noteUnsent()
     loop.trimOutput()
   }
 

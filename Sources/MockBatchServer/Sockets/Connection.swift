@@ -4,8 +4,6 @@
 final class Connection: PollTarget, @unchecked Sendable {
   /// What the connection is doing.
   enum Phase: Equatable {
-    /// The plan's steps for a new connection come first.
-    case opening
     /// Waiting for a request, or in the middle of its head.
     case reading
     /// A request's exchange takes its steps.
@@ -31,22 +29,27 @@ final class Connection: PollTarget, @unchecked Sendable {
   /// Whether the plan's connection faults apply.
   var followsPlan = true
 
-  var phase = Phase.opening
+  var phase = Phase.reading
   var parser: RequestParser
   var input = InputWindow()
   var unsent = OutputQueue()
   var exchange: (any Exchange)?
-  var openingSteps: [ExchangeStep]
-  let upstream: StreamLimits
+  /// What the exchange waits for.
+  var park: Park?
+  private var upstream = StreamLimits()
   /// When this connection is given up, on the engine's clock; `Int64.max` for never.
-  var deadlineNs = Int64.max
+  private var deadlineNs = Int64.max
+  /// When a client that takes nothing of what waits for it is given up.
+  private var sendDeadlineNs = Int64.max
 
   var requests = 0
   var context = ResponseWriter.Context()
   var framing = BodyFraming.untilClose
   var bodyIsRead = false
   var bytesQueued = 0
-  var bytesRead = 0
+  private var bytesRead = 0
+  /// Bytes that were read before `upstream` held.
+  private var bytesBeforeLimits = 0
   var discarded = 0
   var peerClosed = false
   var readPausedUntilNs = Int64.min
@@ -63,7 +66,7 @@ final class Connection: PollTarget, @unchecked Sendable {
 
   init(
     id: Int, socket: Socket, peer: String, handler: any ExchangeHandler, worker: SocketWorker,
-    plan: ConnectionPlan, acceptor: (any TLSAcceptor)?, gone: @escaping @Sendable () -> Void
+    acceptor: (any TLSAcceptor)?, gone: @escaping @Sendable () -> Void
   ) {
     self.id = id
     self.socket = socket
@@ -74,22 +77,21 @@ final class Connection: PollTarget, @unchecked Sendable {
     tls = acceptor?.makeSession()
     resetsHandshake = acceptor?.resetsHandshake ?? false
     parser = RequestParser(limits: worker.limits)
-    openingSteps = plan.steps
-    upstream = plan.upstream
   }
 
   /// Starts watching; called once.
   func open() {
     guard worker.loop.add(socket, self, interest) else { return lose() }
     setDeadline(after: worker.limits.headTimeoutNs)
-    advance()
   }
 
   // MARK: Readiness
 
   func ready(_ readiness: Readiness) {
     if readiness.contains(.write) {
+      let waiting = unsent.count
       guard unsent.flush(over: socket) else { return lose() }
+      if unsent.count < waiting { renewSendDeadline() }
       if unsent.isEmpty { advance() }
     }
     guard phase != .closed else { return }
@@ -108,7 +110,7 @@ final class Connection: PollTarget, @unchecked Sendable {
     }
     if let limit = upstream.closeAfterBytes {
       // Not a byte behind the limit is looked at.
-      let most = min(buffer.count, max(1, limit - bytesRead))
+      let most = min(buffer.count, max(1, limit - bytesRead + bytesBeforeLimits))
       buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<most])
     }
     switch socket.receive(into: buffer) {
@@ -155,8 +157,8 @@ final class Connection: PollTarget, @unchecked Sendable {
   private func peerEnded() {
     peerClosed = true
     switch phase {
-    case .parked where exchange != nil && bytesQueued == 0: lose()
-    case .opening, .parked, .exchanging: updateInterest()
+    case .parked where bytesQueued == 0 && !(park?.isWork ?? false): lose()
+    case .parked, .exchanging: updateInterest()
     case .reading:
       if parser.isInsideHead { refuse(HTTPFailure(400, "The request ends too early.")) }
       close()
@@ -183,7 +185,8 @@ final class Connection: PollTarget, @unchecked Sendable {
   func unpark() {
     switch phase {
     case .parked:
-      phase = exchange == nil ? .opening : .exchanging
+      park = nil
+      phase = .exchanging
       advance()
     case .stalled: close()
     default: break
@@ -193,26 +196,11 @@ final class Connection: PollTarget, @unchecked Sendable {
   /// One step; false when something has to be waited for.
   private func step() -> Bool {
     switch phase {
-    case .opening: return stepOpening()
     case .reading: return stepReading()
     case .awaitingBody: return stepBody()
     case .exchanging: return stepExchange()
     case .parked, .discarding, .stalled, .closed: return false
     }
-  }
-
-  private func stepOpening() -> Bool {
-    guard !openingSteps.isEmpty else {
-      phase = .reading
-      return true
-    }
-    switch openingSteps.removeFirst() {
-    case .park(let park): return wait(for: park)
-    case .finish(let finish): return perform(finish)
-    case .sendRaw(let bytes): transmit { $0.append(contentsOf: bytes) }
-    default: break
-    }
-    return true
   }
 
   private func stepReading() -> Bool {
@@ -290,7 +278,7 @@ final class Connection: PollTarget, @unchecked Sendable {
   private var wantsRead: Bool {
     guard !peerClosed, readPausedUntilNs == .min else { return false }
     switch phase {
-    case .opening, .stalled, .closed: return false
+    case .stalled, .closed: return false
     case .reading, .awaitingBody, .discarding: return true
     case .exchanging, .parked: return input.count < Connection.maxPipelinedBytes
     }
@@ -307,18 +295,50 @@ final class Connection: PollTarget, @unchecked Sendable {
     worker.loop.change(socket, wanted)
   }
 
+  /// When the connection is next to be looked at.
+  var nextDeadlineNs: Int64 { min(deadlineNs, sendDeadlineNs) }
+
   func setDeadline(after timeout: UInt64?) {
-    guard let timeout else {
-      deadlineNs = .max
-      return
-    }
-    let (sum, overflow) = worker.clock.nowNs.addingReportingOverflow(Int64(clamping: timeout))
-    deadlineNs = overflow ? .max : sum
+    deadlineNs = moment(after: timeout)
     worker.noteDeadline(deadlineNs)
+  }
+
+  func clearDeadline() { deadlineNs = .max }
+
+  /// Called when output begins to wait, and whenever the client took some.
+  func renewSendDeadline() {
+    sendDeadlineNs = unsent.isEmpty ? .max : moment(after: worker.limits.sendTimeoutNs)
+    worker.noteDeadline(sendDeadlineNs)
+  }
+
+  /// Called behind every write.
+  func noteUnsent() {
+    if !unsent.isEmpty, sendDeadlineNs == .max { renewSendDeadline() }
+  }
+
+  private func moment(after timeout: UInt64?) -> Int64 {
+    guard let timeout else { return .max }
+    let (sum, overflow) = worker.clock.nowNs.addingReportingOverflow(Int64(clamping: timeout))
+    return overflow ? .max : sum
+  }
+
+  /// From now on reads within the limits. With a connection's first request they hold for what
+  /// has come already, too.
+  func limitReading(_ limits: StreamLimits) {
+    upstream = limits
+    bytesBeforeLimits = requests > 1 ? bytesRead - input.count : 0
+    readPausedUntilNs = .min
+    pauseReading(after: bytesRead - bytesBeforeLimits)
+    checkReadLimit()
   }
 
   private func noteRead(_ count: Int) {
     bytesRead += count
+    pauseReading(after: count)
+  }
+
+  /// Reads no further until so many bytes have taken their time.
+  private func pauseReading(after count: Int) {
     guard let rate = upstream.bytesPerSecond else { return }
     let due = Throttle.due(count: count, rate: rate, nowNs: worker.clock.nowNs)
     readPausedUntilNs = due
@@ -333,20 +353,27 @@ final class Connection: PollTarget, @unchecked Sendable {
   }
 
   private func checkReadLimit() {
-    guard let limit = upstream.closeAfterBytes, bytesRead >= limit, phase != .closed else { return }
+    guard let limit = upstream.closeAfterBytes, bytesRead - bytesBeforeLimits >= limit,
+      phase != .closed
+    else { return }
     endExchange(.incompleteRequest("the plan closes after \(limit) bytes"))
     close()
   }
 
-  /// The deadline has passed.
-  func expire() {
+  /// Ends the connection where a deadline has passed.
+  func expire(nowNs: Int64) {
+    guard sendDeadlineNs > nowNs else {
+      endExchange(.clientDidNotRead)
+      return abort()
+    }
+    guard deadlineNs <= nowNs else { return }
     switch phase {
     case .reading where parser.isInsideHead:
       refuse(HTTPFailure(408, "The head did not come in time."))
     case .awaitingBody:
       endExchange(.incompleteRequest("body deadline"))
       answer(HTTPFailure(408, "The body did not come in time."))
-    case .reading, .discarding, .opening: close()
+    case .reading, .discarding: close()
     case .exchanging, .parked, .stalled, .closed: deadlineNs = .max
     }
   }

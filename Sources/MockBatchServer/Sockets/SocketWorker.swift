@@ -83,8 +83,8 @@ final class SocketWorker: @unchecked Sendable {
     let now = clock.nowNs
     var earliest = Int64.max
     for connection in connections.values {
-      if connection.deadlineNs <= now { connection.expire() }
-      if connection.phase != .closed { earliest = min(earliest, connection.deadlineNs) }
+      if connection.nextDeadlineNs <= now { connection.expire(nowNs: now) }
+      if connection.phase != .closed { earliest = min(earliest, connection.nextDeadlineNs) }
     }
     nextSweepNs = .max
     guard earliest < .max else { return }

@@ -8,24 +8,23 @@ import MockBatchServer
 /// Thread safe.
 final class BridgeServer: Sendable {
   private struct State {
-    var walkers: [UInt32: ExchangeWalker] = [:]
+    var runs: [UInt32: InProcessRun] = [:]
     var isClosed = false
   }
   private let descriptor: Int32
-  private let handler: any ExchangeHandler
-  private let nextConnection: @Sendable () -> Int
+  private let performer: InProcessPerformer
   private let network: @Sendable () -> ListenerState
   private let onHang: @Sendable (String) -> Void
   private let state = Guarded(State())
 
-  /// Owns the descriptor and closes it at the end of the stream.
+  /// Owns the descriptor. It stays open as long as somebody may still write an answer to it, so
+  /// that the answer cannot go to a stranger who was given its number.
   init(
-    descriptor: Int32, handler: any ExchangeHandler, nextConnection: @escaping @Sendable () -> Int,
+    descriptor: Int32, performer: InProcessPerformer,
     network: @escaping @Sendable () -> ListenerState, onHang: @escaping @Sendable (String) -> Void
   ) {
     self.descriptor = descriptor
-    self.handler = handler
-    self.nextConnection = nextConnection
+    self.performer = performer
     self.network = network
     self.onHang = onHang
   }
@@ -44,21 +43,22 @@ final class BridgeServer: Sendable {
     thread.start()
   }
 
+  deinit { SystemCalls.close(descriptor) }
+
   private func close() {
-    let walkers = state.withLock { state -> [ExchangeWalker] in
+    let runs = state.withLock { state -> [InProcessRun] in
       state.isClosed = true
-      defer { state.walkers = [:] }
-      return Array(state.walkers.values)
+      defer { state.runs = [:] }
+      return Array(state.runs.values)
     }
-    for walker in walkers { walker.cancel() }
-    SystemCalls.close(descriptor)
+    for run in runs { run.cancel() }
   }
 
   private func take(_ frame: BridgeFrame) {
     switch frame.kind {
     case .request: begin(frame)
     case .cancel:
-      state.withLock { $0.walkers.removeValue(forKey: frame.stream) }?.cancel()
+      state.withLock { $0.runs.removeValue(forKey: frame.stream) }?.cancel()
     case .answer, .failure: return
     }
   }
@@ -74,16 +74,15 @@ final class BridgeServer: Sendable {
     }
     let request = HTTPRequest(
       method: head["method"]?.stringValue ?? "POST", target: head["target"]?.stringValue ?? "/",
-      headers: HTTPHeaders(pairs.map { ($0.name, $0.value) }))
-    let connection = nextConnection()
+      headers: HTTPHeaders(pairs.map { ($0.name, $0.value) }), body: body)
     let stream = frame.stream
-    ConnectionWalker.begin(handler, connection: connection, request: request, body: body) {
-      [weak self] walker in
-      self?.state.withLock { $0.walkers[stream] = walker }
-    } deliver: { [weak self] outcome in
-      _ = self?.state.withLock { $0.walkers.removeValue(forKey: stream) }
+    let sink = WholeAnswer { [weak self] outcome in
+      _ = self?.state.withLock { $0.runs.removeValue(forKey: stream) }
       self?.reply(stream, outcome)
     }
+    let run = performer.prepare(request, to: sink)
+    state.withLock { $0.runs[stream] = run }
+    run.start()
   }
 
   private func reply(_ stream: UInt32, _ outcome: ClientOutcome) {
@@ -102,43 +101,5 @@ final class BridgeServer: Sendable {
     guard !state.withLock({ $0.isClosed }) else { return }
     // A device that died meanwhile does not read its answer; its end comes through the stream.
     try? SystemCalls.send(descriptor, frame.bytes)
-  }
-}
-
-/// Opens a connection of its own for one request, as the plan wants it, and walks the exchange.
-enum ConnectionWalker {
-  static func begin(
-    _ handler: any ExchangeHandler, connection: Int, request: HTTPRequest, body: [UInt8],
-    started: @escaping @Sendable (ExchangeWalker) -> Void,
-    deliver: @escaping @Sendable (ClientOutcome) -> Void
-  ) {
-    let plan = handler.connectionOpened(connection, peer: "in-process")
-    steps(plan.steps[...], handler, connection, deliver) {
-      let context = RequestContext(
-        connection: connection, indexOnConnection: 0, peer: "in-process")
-      let walker = ExchangeWalker(handler.begin(request, context: context), body: body) {
-        deliver($0)
-        handler.connectionClosed(connection)
-      }
-      started(walker)
-      walker.walk()
-    }
-  }
-
-  private static func steps(
-    _ rest: ArraySlice<ExchangeStep>, _ handler: any ExchangeHandler, _ connection: Int,
-    _ deliver: @escaping @Sendable (ClientOutcome) -> Void,
-    then goOn: @escaping @Sendable () -> Void
-  ) {
-    guard let step = rest.first else { return goOn() }
-    switch step {
-    case .park(let park):
-      park.whenReady { steps(rest.dropFirst(), handler, connection, deliver, then: goOn) }
-    case .finish(.stall): return
-    case .finish:
-      deliver(.failed(code: ExchangeWalker.connectionLost))
-      handler.connectionClosed(connection)
-    default: steps(rest.dropFirst(), handler, connection, deliver, then: goOn)
-    }
   }
 }

@@ -40,8 +40,8 @@ final class ObservedHandler: ExchangeHandler {
 
   func setPortal(_ portal: Portal?) { self.portal.withLock { $0 = portal } }
 
-  func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan {
-    portal.withLock({ $0 }) == nil ? inner.connectionOpened(connection, peer: peer) : .open
+  func connectionOpened(_ connection: Int, peer: String) {
+    inner.connectionOpened(connection, peer: peer)
   }
   func connectionClosed(_ connection: Int) { inner.connectionClosed(connection) }
   func refused(_ bytes: [UInt8], status: Int, reason: String, context: RequestContext) {
@@ -85,8 +85,13 @@ private final class ObservedExchange: Exchange {
   var id: Int { inner.id }
 
   func next() -> ExchangeStep {
-    let step = inner.next()
+    var step = inner.next()
     switch step {
+    case .limitReading(var limits):
+      // A pause between two reads is nobody's park, so scenario time would stand still. The engine
+      // makes the time up once the body has come.
+      limits.bytesPerSecond = nil
+      step = .limitReading(limits)
     case .send(let response), .sendHead(let response, _): tell(.answered(response))
     case .finish(let finish): self.finish.withLock { $0 = ObservedExchange.name(finish) }
     default: break

@@ -14,23 +14,21 @@ final class VirtualTransport: BatchTransport {
   private struct State {
     var nextID = 0
     var departures: [Departure] = []
-    var walkers: [Int: ExchangeWalker] = [:]
+    var runs: [Int: InProcessRun] = [:]
     var waiting: [Int: @Sendable (Result<BatchAnswer, TransportFailure>) -> Void] = [:]
     var isCutOff = false
   }
 
-  private let handler: any ExchangeHandler
-  private let nextConnection: @Sendable () -> Int
+  private let performer: InProcessPerformer
   private let network: @Sendable () -> ListenerState
   private let onHang: @Sendable (String) -> Void
   private let state = Guarded(State())
 
   init(
-    handler: any ExchangeHandler, nextConnection: @escaping @Sendable () -> Int,
-    network: @escaping @Sendable () -> ListenerState, onHang: @escaping @Sendable (String) -> Void
+    performer: InProcessPerformer, network: @escaping @Sendable () -> ListenerState,
+    onHang: @escaping @Sendable (String) -> Void
   ) {
-    self.handler = handler
-    self.nextConnection = nextConnection
+    self.performer = performer
     self.network = network
     self.onHang = onHang
   }
@@ -71,22 +69,20 @@ final class VirtualTransport: BatchTransport {
     fields.add("Content-Length", "\(departure.request.body.count)")
     fields.add("Host", "virtual")
     let request = HTTPRequest(
-      method: "POST", target: VirtualTransport.target(departure.request.url), headers: fields)
+      method: "POST", target: VirtualTransport.target(departure.request.url), headers: fields,
+      body: departure.request.body)
     let id = departure.id
-    ConnectionWalker.begin(
-      handler, connection: nextConnection(), request: request, body: departure.request.body
-    ) { [weak self] walker in
-      self?.state.withLock { $0.walkers[id] = walker }
-    } deliver: { [weak self] outcome in
-      self?.finish(id, outcome)
-    }
+    let run = performer.prepare(
+      request, to: WholeAnswer { [weak self] outcome in self?.finish(id, outcome) })
+    state.withLock { $0.runs[id] = run }
+    run.start()
     return true
   }
 
   private func finish(_ id: Int, _ outcome: ClientOutcome) {
     let completion = state.withLock {
       state -> (@Sendable (Result<BatchAnswer, TransportFailure>) -> Void)? in
-      state.walkers[id] = nil
+      state.runs[id] = nil
       defer { state.waiting[id] = nil }
       return state.isCutOff ? nil : state.waiting[id]
     }
@@ -99,25 +95,25 @@ final class VirtualTransport: BatchTransport {
   }
 
   fileprivate func cancel(_ id: Int) {
-    let walker = state.withLock { state -> ExchangeWalker? in
+    let run = state.withLock { state -> InProcessRun? in
       state.departures.removeAll { $0.id == id }
-      return state.walkers[id]
+      return state.runs[id]
     }
-    walker?.cancel()
+    run?.cancel()
     finish(id, .failed(code: -999))
   }
 
   /// The device is dead: nothing leaves or arrives any more, and the server sees its connections
   /// go.
   func cutOff() {
-    let walkers = state.withLock { state -> [ExchangeWalker] in
+    let runs = state.withLock { state -> [InProcessRun] in
       state.isCutOff = true
       state.departures = []
       state.waiting = [:]
-      defer { state.walkers = [:] }
-      return Array(state.walkers.values)
+      defer { state.runs = [:] }
+      return Array(state.runs.values)
     }
-    for walker in walkers { walker.cancel() }
+    for run in runs { run.cancel() }
   }
 
   private static func target(_ url: String) -> String {

@@ -39,8 +39,8 @@ extension CaseRunner {
       return VirtualLink(
         incarnation: incarnation, mailbox: mailbox,
         network: VirtualTransport(
-          handler: rig.handler, nextConnection: { rig.nextConnection() },
-          network: { rig.engine.listenerState }, onHang: { board.hangs($0) }),
+          performer: rig.performer, network: { rig.engine.listenerState },
+          onHang: { board.hangs($0) }),
         onStorage: { triggers.storage($0.rawValue) })
     }
     let process = try DeviceProcess(
@@ -49,8 +49,8 @@ extension CaseRunner {
     ) { mailbox.put(.device(incarnation: incarnation, $0)) }
     guard process.bridge >= 0 else { return ProcessLink(process: process, bridge: nil) }
     let bridge = BridgeServer(
-      descriptor: process.bridge, handler: rig.handler, nextConnection: { rig.nextConnection() },
-      network: { rig.engine.listenerState }, onHang: { board.hangs($0) })
+      descriptor: process.bridge, performer: rig.performer, network: { rig.engine.listenerState },
+      onHang: { board.hangs($0) })
     bridge.start()
     return ProcessLink(process: process, bridge: bridge)
   }

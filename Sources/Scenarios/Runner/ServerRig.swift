@@ -10,10 +10,12 @@ final class ServerRig: Sendable {
   let engine: BatchEngine
   let board: RequestBoard
   let handler: ObservedHandler
+  /// Carries requests of the lanes without sockets; its connections are numbered through all of the
+  /// device's lives.
+  let performer: InProcessPerformer
   /// Where the device posts batches.
   let endpoint: String
   private let server: SocketServer?
-  private let connections = Guarded(0)
 
   static let path = "/v1/telemetry/batch"
 
@@ -26,6 +28,7 @@ final class ServerRig: Sendable {
     try engine.attach(lane == .socket ? .socketServer : .urlProtocol)
     board = RequestBoard { mailbox.put(.serverMoved) }
     handler = ObservedHandler(engine, board: board, onSighting: onSighting)
+    performer = InProcessPerformer(handler: handler)
     guard lane == .socket else {
       server = nil
       endpoint = "http://device.invalid\(ServerRig.path)"
@@ -38,13 +41,6 @@ final class ServerRig: Sendable {
     self.server = server
     endpoint = "http://127.0.0.1:\(ports[0])\(ServerRig.path)"
     engine.watchListener { [weak server] in server?.setListener($0) }
-  }
-
-  func nextConnection() -> Int {
-    connections.withLock { count -> Int in
-      count += 1
-      return count
-    }
   }
 
   /// The server process ends and starts again; what the ledger took stays.

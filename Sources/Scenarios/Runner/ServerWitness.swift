@@ -41,9 +41,7 @@ final class ServerWitness: Sendable {
         state.ordinals[event.request] = state.arrivals
       }
     case .phase(let phase):
-      let number = state.withLock { state in
-        phase == .accept ? state.arrivals + 1 : state.ordinals[event.request]
-      }
+      let number = state.withLock { $0.ordinals[event.request] }
       if let number { triggers.phase(phase.rawValue, ofRequest: number) }
     case .gateHeld(let name):
       history.append(.note("request \(event.request) is held at the gate \(name)"))
@@ -146,6 +144,7 @@ final class ServerWitness: Sendable {
     switch ending {
     case .completed: return how
     case .clientWentAway: return "clientWentAway"
+    case .clientDidNotRead: return "clientDidNotRead"
     case .incompleteRequest(let why): return "incomplete: \(why)"
     case .serverStopped: return "serverStopped"
     }

@@ -177,6 +177,61 @@ final class BatchServerTests: XCTestCase {
     XCTAssertEqual(try admin.readResponse().status, 200)
   }
 
+  func testAdmin_whenTheContractIsFull_isStillReached() throws {
+    var configuration = BatchServer.Configuration(adminPort: 0)
+    configuration.limits.maxConnections = 1
+    let server = try BatchServer(configuration: configuration).start()
+    defer { server.stop() }
+    let phone = try RawClient(port: server.port)
+    phone.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    XCTAssertEqual(try phone.readResponse().status, 404)
+    let admin = try RawClient(port: XCTUnwrap(server.adminURL.port))
+    admin.send("GET /__admin/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    XCTAssertEqual(try admin.readResponse().status, 200)
+  }
+
+  func testDrain_whenSomebodyListensToEvents_endsTheStream() throws {
+    let server = try BatchServer().start()
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    client.send("GET /__admin/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    var text = ""
+    while !text.contains(": listening") {
+      text += String(decoding: try client.readSome().get(), as: UTF8.self)
+    }
+    let drained = expectation(description: "drained")
+    server.drain { drained.fulfill() }
+    let (rest, end) = client.readToEnd()
+    XCTAssertTrue(rest.hasSuffix("0\r\n\r\n"), rest)
+    XCTAssertEqual(end, .endOfFile)
+    client.finishSending()
+    wait(for: [drained], timeout: 60)
+  }
+
+  func testAdmin_whenOnTheContractsPort_neverMeetsAConnectionFault() throws {
+    let faults = [
+      #""toxics":[{"type":"reset_peer","attributes":{"timeout":0}}]"#,
+      #""toxics":[{"type":"timeout","attributes":{"timeout":0}}]"#,
+      #""toxics":[{"type":"limit_data","stream":"upstream","attributes":{"bytes":1}}]"#,
+      #""rules":[{"responses":[{"effects":[{"at":"accept","type":"reset"}]}],"onExhausted":"last"}]"#,
+    ]
+    let server = try BatchServer().start()
+    defer { server.stop() }
+    let health = "GET /__admin/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for fault in faults {
+      try server.engine.use(plan(#"{"version":1,\#(fault)}"#))
+      let admin = try RawClient(port: server.port)
+      admin.send(health + health)
+      XCTAssertEqual(try admin.readResponse().status, 200, fault)
+      XCTAssertEqual(try admin.readResponse().status, 200, fault)
+      let phone = try RawClient(port: server.port)
+      phone.send(Self.post(Self.batch([1])))
+      XCTAssertEqual(phone.readToEnd().text, "", fault)
+      admin.send("DELETE /__admin/plan HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      XCTAssertEqual(try admin.readResponse().status, 204, fault)
+    }
+  }
+
   #if canImport(Glibc)
     func testTLS_whenACAFileIsAskedFor_isWrittenAndPlainTextIsRefused() throws {
       let file = FileManager.default.temporaryDirectory

@@ -15,17 +15,17 @@ final class ScriptedHandler: ExchangeHandler {
 
   let log = Guarded(Log())
   let changed = DispatchSemaphore(value: 0)
-  private let plan: ConnectionPlan
   private let answer: @Sendable (HTTPRequest, SuppliedBody?) -> [ExchangeStep]
   let readsBody: Bool
+  let limits: StreamLimits?
 
   /// - Parameter answer: the steps behind the body.
   init(
-    readsBody: Bool = true, plan: ConnectionPlan = .open,
+    readsBody: Bool = true, limits: StreamLimits? = nil,
     answer: @escaping @Sendable (HTTPRequest, SuppliedBody?) -> [ExchangeStep]
   ) {
     self.readsBody = readsBody
-    self.plan = plan
+    self.limits = limits
     self.answer = answer
   }
 
@@ -39,10 +39,9 @@ final class ScriptedHandler: ExchangeHandler {
     }
   }
 
-  func connectionOpened(_ connection: Int, peer: String) -> ConnectionPlan {
+  func connectionOpened(_ connection: Int, peer: String) {
     log.access { $0.opened += 1 }
     changed.signal()
-    return plan
   }
 
   func connectionClosed(_ connection: Int) {
@@ -83,8 +82,9 @@ private final class ScriptedExchange: Exchange {
   init(handler: ScriptedHandler, head: HTTPRequest) {
     self.handler = handler
     self.head = head
+    let limits = handler.limits.map { [ExchangeStep.limitReading($0)] } ?? []
     steps = Guarded(
-      handler.readsBody ? [.readBody(limit: 1_000_000)] : handler.steps(head, nil))
+      limits + (handler.readsBody ? [.readBody(limit: 1_000_000)] : handler.steps(head, nil)))
   }
 
   func next() -> ExchangeStep {

@@ -50,6 +50,29 @@ final class ServerResourceTests: XCTestCase {
     XCTAssertEqual(try openDescriptors(), before + 2)
   }
 
+  func testBigAnswer_whenTheClientReadsNothing_isGivenUp() throws {
+    let clock = ManualEngineClock()
+    let handler = ScriptedHandler { _, _ in
+      [
+        .send(HTTPResponse(status: 200, body: [UInt8](repeating: 0x61, count: 20_000_000))),
+        .finish(.keepAlive),
+      ]
+    }
+    let server = try SocketServer(clock: clock)
+    defer { server.stop() }
+    let port = try server.start([.init(host: "127.0.0.1", port: 0, handler: handler)])[0]
+    let client = try RawClient(port: port, receiveBuffer: 4_096)
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    XCTAssertTrue(handler.waitForBody())
+    while handler.log.access({ $0.endings.isEmpty }), clock.nowNs < 1_000_000_000_000 {
+      if let due = clock.nextDueNs { clock.advance(toNs: due) }
+    }
+    XCTAssertEqual(handler.log.access { $0.endings[0].ending }, .clientDidNotRead)
+    XCTAssertTrue(handler.wait { $0.closed == 1 })
+    XCTAssertGreaterThanOrEqual(clock.nowNs, 60_000_000_000)
+    XCTAssertNotEqual(client.readToEnd().end, .guardExpired)
+  }
+
   func testStartAndStop_whenRepeatedOnOnePort_neverFindItTaken() throws {
     let before = try openDescriptors()
     var port = 0

@@ -189,15 +189,9 @@ final class WireFaultTests: XCTestCase {
     XCTAssertEqual(try slow.readResponse().status, 200)
   }
 
-  func testOpening_whenThePlanResets_theClientIsResetBeforeItSpeaks() throws {
-    let plan = ConnectionPlan(steps: [.finish(.reset)], upstream: StreamLimits())
-    let port = try start(ScriptedHandler(plan: plan) { _, _ in [] })
-    XCTAssertEqual(try RawClient(port: port).readToEnd().end, .reset)
-  }
-
   func testUpstreamLimit_whenReached_closesTheConnection() throws {
-    let plan = ConnectionPlan(steps: [], upstream: StreamLimits(closeAfterBytes: 60))
-    let handler = ScriptedHandler(plan: plan) { _, _ in [.finish(.close)] }
+    let limits = StreamLimits(closeAfterBytes: 60)
+    let handler = ScriptedHandler(limits: limits) { _, _ in [.finish(.close)] }
     let client = try RawClient(port: start(handler))
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n")
     client.send([UInt8](repeating: 0x61, count: 40))
@@ -226,8 +220,8 @@ final class WireFaultTests: XCTestCase {
 
   func testUpstreamBandwidth_whenLimited_takesTheTimeOfItsRateOnTheEnginesClock() throws {
     let clock = ManualEngineClock()
-    let plan = ConnectionPlan(steps: [], upstream: StreamLimits(bytesPerSecond: 16_000))
-    let handler = ScriptedHandler(plan: plan) { _, _ in
+    let limits = StreamLimits(bytesPerSecond: 16_000)
+    let handler = ScriptedHandler(limits: limits) { _, _ in
       [.send(HTTPResponse(status: 200)), .finish(.close)]
     }
     let client = try RawClient(port: start(handler, clock: clock))

@@ -46,12 +46,17 @@ final class EngineDriver {
   /// Starts a request on a connection of its own.
   func start(_ request: HTTPRequest) -> Running {
     connection += 1
-    let plan = engine.connectionOpened(connection, peer: "test")
+    engine.connectionOpened(connection, peer: "test")
+    return start(request, connection: connection)
+  }
+
+  /// Starts a request on a connection that is open.
+  func start(_ request: HTTPRequest, connection: Int, index: Int = 0) -> Running {
     var head = request
     head.body = []
-    let context = RequestContext(connection: connection, indexOnConnection: 0)
+    let context = RequestContext(connection: connection, indexOnConnection: index)
     let exchange = engine.begin(head, context: context)
-    return Running(exchange: exchange, request: request, clock: clock, accept: plan.steps)
+    return Running(exchange: exchange, request: request, clock: clock)
   }
 
   /// Sends a request and moves the clock until it is answered.
@@ -74,19 +79,17 @@ final class Running {
   let exchange: any Exchange
   let request: HTTPRequest
   private let clock: ManualEngineClock
-  private var accept: [ExchangeStep]
   private(set) var sent: [EngineDriver.Sent] = []
   private(set) var response = HTTPResponse(status: 0)
   private(set) var isOver = false
+  /// What the performer was told about reading.
+  private(set) var limits: StreamLimits?
   private(set) var parked: Park?
 
-  init(
-    exchange: any Exchange, request: HTTPRequest, clock: ManualEngineClock, accept: [ExchangeStep]
-  ) {
+  init(exchange: any Exchange, request: HTTPRequest, clock: ManualEngineClock) {
     self.exchange = exchange
     self.request = request
     self.clock = clock
-    self.accept = accept
   }
 
   var status: Int { response.status }
@@ -101,7 +104,7 @@ final class Running {
   func run() {
     while !isOver, parked?.isReady ?? true {
       parked = nil
-      take(accept.isEmpty ? exchange.next() : accept.removeFirst())
+      take(exchange.next())
     }
   }
 
@@ -110,6 +113,7 @@ final class Running {
     case .readBody(let limit):
       exchange.supply(
         request.body.count > limit ? .tooLarge : .complete(request.body, trailers: HTTPHeaders()))
+    case .limitReading(let wanted): limits = wanted
     case .park(let park): parked = park
     case .send(let answer):
       response = answer

@@ -46,17 +46,26 @@ package final class InProcessPerformer: Sendable {
   package func send(
     _ request: HTTPRequest, peer: String = "in-process", to sink: any InProcessSink
   ) -> InProcessRun {
-    let connection = connections.access { count -> Int in
-      count += 1
-      return count
-    }
-    let run = InProcessRun(handler: handler, request: request, sink: sink, connection: connection)
+    let run = prepare(request, peer: peer, to: sink)
     switch listener() {
-    case .accept: run.start(peer: peer)
+    case .accept: run.start()
     case .refuse: sink.fail(.refused)
     case .blackhole: break
     }
     return run
+  }
+
+  /// A request that `InProcessRun.start` sends, for callers that must know the run before its sink
+  /// is called. The listener's state is theirs to heed.
+  package func prepare(
+    _ request: HTTPRequest, peer: String = "in-process", to sink: any InProcessSink
+  ) -> InProcessRun {
+    let connection = connections.access { count -> Int in
+      count += 1
+      return count
+    }
+    return InProcessRun(
+      handler: handler, request: request, sink: sink, connection: connection, peer: peer)
   }
 }
 
@@ -66,7 +75,6 @@ package final class InProcessPerformer: Sendable {
 package final class InProcessRun: @unchecked Sendable {
   private struct State {
     var exchange: (any Exchange)?
-    var accept: [ExchangeStep] = []
     var isRunning = false
     var isOver = false
     /// A park ended while the walk was still on its way out.
@@ -76,32 +84,41 @@ package final class InProcessRun: @unchecked Sendable {
   private let request: HTTPRequest
   private let sink: any InProcessSink
   private let connection: Int
+  private let peer: String
   private let state = Guarded(State())
   private let progress = Guarded(Progress())
 
   private struct Progress {
     var sentBytes = 0
-    var declared: Int?
-    var hasHead = false
+    var framing: BodyFraming?
+    var hasEnded = false
+
+    /// Whether the client has all of the answer, however the connection ends.
+    var isWhole: Bool {
+      switch framing {
+      case .length(let count): return sentBytes >= count
+      case .chunked: return hasEnded
+      case .untilClose, nil: return false
+      }
+    }
   }
 
   init(
-    handler: any ExchangeHandler, request: HTTPRequest, sink: any InProcessSink, connection: Int
+    handler: any ExchangeHandler, request: HTTPRequest, sink: any InProcessSink, connection: Int,
+    peer: String
   ) {
     self.handler = handler
     self.request = request
     self.sink = sink
     self.connection = connection
+    self.peer = peer
   }
 
-  func start(peer: String) {
-    let plan = handler.connectionOpened(connection, peer: peer)
-    state.access { $0.accept = plan.steps }
-    self.peer.access { $0 = peer }
+  /// Opens the connection and goes on until the exchange parks or ends. Called once.
+  package func start() {
+    handler.connectionOpened(connection, peer: peer)
     walk()
   }
-
-  private let peer = Guarded("")
 
   /// The client is gone; nothing more is sent to the sink.
   package func cancel() { end(.clientWentAway) }
@@ -141,43 +158,36 @@ package final class InProcessRun: @unchecked Sendable {
       exchange?.supply(
         request.body.count > limit
           ? .tooLarge : .complete(request.body, trailers: request.trailers))
+    case .limitReading: break
     case .park(let park):
       park.whenReady { [self] in walk() }
       return false
     case .send(let response):
-      send(head: response, declared: response.body.count)
-      send(body: request.method == "HEAD" ? [] : response.body)
-    case .sendHead(let response, let framing):
-      if case .length(let count) = framing {
-        send(head: response, declared: count)
-      } else {
-        send(head: response, declared: nil)
-      }
+      send(head: response, .length(response.body.count))
+      send(body: response.body)
+    case .sendHead(let response, let framing): send(head: response, framing)
     case .sendBody(let bytes): send(body: bytes)
     case .sendRaw(let bytes):
+      // Behind a whole answer nobody reads on.
+      guard !progress.access({ $0.isWhole }) else { break }
       // A head that is cut off is HTTP as far as it goes.
       let isCutHead = bytes.starts(with: "HTTP/1.1".utf8)
       finish(with: isCutHead ? .connectionLost : .notHTTP)
       return false
-    case .endBody: break
+    case .endBody: progress.access { $0.hasEnded = true }
     case .finish(let finish): return perform(finish)
     }
     return true
   }
 
   private func nextStep() -> ExchangeStep? {
-    let taken = state.access { state -> (step: ExchangeStep?, isOver: Bool) in
-      guard !state.isOver else { return (nil, true) }
-      return (state.accept.isEmpty ? nil : state.accept.removeFirst(), false)
-    }
-    guard !taken.isOver else { return nil }
-    if let step = taken.step { return step }
+    guard !isOver else { return nil }
     if let exchange { return exchange.next() }
     var head = request
     head.body = []
     head.trailers = HTTPHeaders()
     let context = RequestContext(
-      connection: connection, indexOnConnection: 0, peer: peer.access { $0 })
+      connection: connection, indexOnConnection: 0, peer: peer)
     let begun = handler.begin(head, context: context)
     state.access { $0.exchange = begun }
     return begun.next()
@@ -187,47 +197,48 @@ package final class InProcessRun: @unchecked Sendable {
 
   private var isOver: Bool { state.access { $0.isOver } }
 
-  private func send(head: HTTPResponse, declared: Int?) {
+  private func send(head: HTTPResponse, _ framing: BodyFraming) {
     guard !isOver else { return }
-    progress.access {
-      $0.hasHead = true
-      $0.declared = declared
-    }
+    progress.access { $0.framing = request.method == "HEAD" ? .length(0) : framing }
     var head = head
     head.body = []
     sink.receive(head: head)
   }
 
   private func send(body: [UInt8]) {
-    guard !body.isEmpty, !isOver else { return }
-    progress.access { $0.sentBytes += body.count }
-    sink.receive(body: body)
+    let wanted = progress.access { progress -> Int in
+      // A client reads no further than the length that it was told.
+      var wanted = body.count
+      if case .length(let count)? = progress.framing { wanted = count - progress.sentBytes }
+      wanted = max(0, min(wanted, body.count))
+      progress.sentBytes += wanted
+      return wanted
+    }
+    guard wanted > 0, !isOver else { return }
+    sink.receive(body: wanted < body.count ? Array(body[..<wanted]) : body)
   }
 
   private func perform(_ finish: ExchangeFinish) -> Bool {
+    let progress = progress.access { $0 }
+    guard !progress.isWhole else {
+      self.finish(with: nil)
+      return false
+    }
     switch finish {
     case .keepAlive, .close, .halfClose:
-      let progress = progress.access { $0 }
-      if !progress.hasHead {
-        self.finish(with: .noAnswer)
-      } else if let declared = progress.declared, declared > progress.sentBytes,
-        request.method != "HEAD"
-      {
-        self.finish(with: .connectionLost)
-      } else {
-        self.finish(with: nil)
+      switch progress.framing {
+      case nil: self.finish(with: .noAnswer)
+      case .untilClose: self.finish(with: nil)
+      case .length, .chunked: self.finish(with: .connectionLost)
       }
     case .reset: self.finish(with: .connectionLost)
     case .stall(let park):
       // What ends the stall is the client's deadline (`cancel`) or the plan's.
-      park?.whenReady { [self] in finishStall() }
+      park?.whenReady { [self] in
+        self.finish(with: progress.framing == nil ? .noAnswer : .connectionLost)
+      }
     }
     return false
-  }
-
-  private func finishStall() {
-    let hasHead = progress.access { $0.hasHead }
-    finish(with: hasHead ? .connectionLost : .noAnswer)
   }
 
   private func finish(with failure: InProcessFailure?) {
