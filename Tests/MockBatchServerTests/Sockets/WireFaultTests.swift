@@ -203,8 +203,7 @@ final class WireFaultTests: XCTestCase {
   }
 
   func testUpstreamLimit_whenTheRequestComesInOnePiece_cutsItAtTheByte() throws {
-    let plan = ConnectionPlan(steps: [], upstream: StreamLimits(closeAfterBytes: 60))
-    let handler = ScriptedHandler(plan: plan) { _, _ in
+    let handler = ScriptedHandler(limits: StreamLimits(closeAfterBytes: 60)) { _, _ in
       [.send(HTTPResponse(status: 200)), .finish(.keepAlive)]
     }
     let client = try RawClient(port: start(handler))
