@@ -14,7 +14,7 @@ struct ServeOptions: Equatable {
   var tls: TLSOptions?
   var drainSeconds = 10
   var idleSeconds = 75
-  /// Nil: one for each core.
+  /// Nil: one for every two cores, for the clients run on the same machine.
   var threads: Int?
   var wantsHelp = false
 
@@ -141,7 +141,7 @@ struct ServeOptions: Equatable {
 
     how
       --log json           a JSON line for everything that happens, to standard error
-      --threads N          threads that serve connections (one for each core)
+      --threads N          threads that serve connections (one for every two cores)
       --idle-seconds N     how long a connection may wait for its next request (75)
       --drain-seconds N    how long requests in progress may take after SIGTERM (10)
       --help               this text
