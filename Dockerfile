@@ -1,4 +1,5 @@
-# The mock server as an image. Not built by the project's tests.
+# The mock server as an image. The project's tests do not build it: the packages of its second stage
+# and the start of a statically linked server there were tried in a plain Debian 12 root instead.
 #   docker build -t telemetry-workbench . && docker run --rm -p 8080:8080 telemetry-workbench
 FROM swift:6.0-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends libsqlite3-dev zlib1g-dev libssl-dev libcurl4-openssl-dev
