@@ -25,8 +25,8 @@ function request()
   return requests[n]
 end
 function done(summary, latency)
-  io.write(string.format('RESULT %%.0f %%.3f %%d\\n', summary.requests / summary.duration * 1e6,
-    latency:percentile(99) / 1000, summary.errors.status))
+  io.write(string.format('RESULT %%.0f %%.3f %%d %%d\\n', summary.requests / summary.duration * 1e6,
+    latency:percentile(99) / 1000, summary.errors.status, summary.requests))
 end
 """
 
