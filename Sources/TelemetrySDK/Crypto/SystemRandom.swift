@@ -12,7 +12,7 @@
 package final class SystemRandom: Sendable {
   package static let shared = SystemRandom()
 
-  /// What `getentropy` grants in one call.
+  /// What one call to the system may fetch.
   private static let blockBytes = 256
 
   private struct Block {
@@ -29,10 +29,7 @@ package final class SystemRandom: Sendable {
       var filled = 0
       while filled < target.count {
         if block.used == SystemRandom.blockBytes {
-          let status = block.bytes.withUnsafeMutableBytes {
-            getentropy($0.baseAddress, SystemRandom.blockBytes)
-          }
-          guard status == 0 else { return false }
+          guard block.bytes.withUnsafeMutableBytes(SystemRandom.fetch) else { return false }
           block.used = 0
         }
         let count = min(target.count - filled, SystemRandom.blockBytes - block.used)
@@ -45,6 +42,18 @@ package final class SystemRandom: Sendable {
       }
       return true
     }
+  }
+
+  /// A block from the system. On Apple's platforms `arc4random_buf`, which cannot fail: apps that
+  /// call `getentropy` are turned away by the App Store, for it is no public interface there.
+  private static func fetch(_ target: UnsafeMutableRawBufferPointer) -> Bool {
+    guard let start = target.baseAddress else { return false }
+    #if canImport(Darwin)
+      arc4random_buf(start, target.count)
+      return true
+    #else
+      return getentropy(start, target.count) == 0
+    #endif
   }
 
   /// `count` random bytes, or nil where the system has none.
