@@ -7,6 +7,9 @@ struct KeyRing {
   private(set) var missing: Set<UInt64> = []
   /// The key of new rows; nil before the first.
   var current: UInt64?
+  /// Saved in the key store but not yet adopted by the database: the next try takes this one, or
+  /// each would leave a key behind.
+  var pending: (id: UInt64, cipher: AESGCM)?
   /// The secret behind keyed hashes of account names and of callers' ids.
   var secret: [UInt8]?
   private var ciphers: [UInt64: AESGCM] = [:]
@@ -48,6 +51,7 @@ struct KeyRing {
   /// Nothing can be sealed or opened from now on, until `unbar`.
   mutating func bar() {
     ciphers = [:]
+    pending = nil
     isBarred = true
   }
 

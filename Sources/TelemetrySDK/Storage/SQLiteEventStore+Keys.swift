@@ -69,14 +69,17 @@ extension SQLiteEventStore {
 
   /// A new live key: durable in the key store before the database names it.
   func makeKey() throws -> StoreBlock? {
-    guard let key = SystemRandom.shared.bytes(AESGCM.keyBytes), let cipher = AESGCM(key: key),
-      let random = SystemRandom.shared.bytes(8), let id = SQLiteEventStore.keyID(of: random)
-    else { return .keyUnavailable }
     // The secret and the notes are sealed with keys that may not be loaded yet.
     loadKeysInUse()
-    try keyStore.save(id, key: key)
+    if case .success(nil) = onCore({ $0.keys.pending?.id }) {
+      guard let key = SystemRandom.shared.bytes(AESGCM.keyBytes), let cipher = AESGCM(key: key),
+        let random = SystemRandom.shared.bytes(8), let id = SQLiteEventStore.keyID(of: random)
+      else { return .keyUnavailable }
+      try keyStore.save(id, key: key)
+      _ = onCore { $0.keys.pending = (id, cipher) }
+    }
     let result = writing { core in
-      try core.adopt(id, cipher)
+      if let (id, cipher) = core.keys.pending { try core.adopt(id, cipher) }
     }
     if case .failure(let blocked) = result { return blocked.reason }
     return nil
@@ -162,7 +165,9 @@ extension SQLiteEventStore {
   func destroyUnusedKeys() {
     guard files.status(paths.movedAside) == nil else { return }
     let unused = onCore { core in
-      core.keys.known.filter { $0 != core.keys.current && !core.counts.uses(key: $0) }
+      core.keys.known.filter {
+        $0 != core.keys.current && $0 != core.keys.pending?.id && !core.counts.uses(key: $0)
+      }
     }
     guard case .success(let ids) = unused, !ids.isEmpty, syncFully() == nil else { return }
     for id in ids {

@@ -8,6 +8,7 @@ extension StoreCore {
     let notes = try readableNotes()
     if keys.secret == nil { keys.secret = notes.first { $0.name == StoreCore.secretNote }?.value }
     keys.add(id, cipher)
+    keys.pending = nil
     keys.current = id
     keys.seals = 0
     keys.savedSeals = 0

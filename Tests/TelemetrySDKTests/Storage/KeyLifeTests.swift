@@ -1,7 +1,8 @@
 import Foundation
-import TelemetrySDK
 import TelemetryTestSupport
 import XCTest
+
+@testable import TelemetrySDK
 
 /// Keys that rotate, hide, get lost and are destroyed.
 final class KeyLifeTests: StoreTestCase {
@@ -301,6 +302,28 @@ final class KeyLifeTests: StoreTestCase {
     let id = try XCTUnwrap(EventID("b1946ac9-2492-4d23-8e3a-6c1f5a0f7e11"))
     var store = openStore()
     XCTAssertNotNil(store.append(.make(1, id: id)).sequence)
+  func testOpen_whenTheDatabaseCannotTakeTheKey_savesItOnce() {
+    let store = makeStore { $0.walBudgetBytes = 100_000 }
+    for _ in 0..<5 { XCTAssertEqual(store.open(), .walBudget) }
+    XCTAssertEqual(keys.current.saved.count, 1)
+    store.close()
+  }
+
+  func testRotate_whenTheDatabaseCannotTakeTheKey_goesOnWithTheSavedOne() throws {
+    let store = openStore()
+    let ids = record(store, 3)
+    let before = keys.current.saved
+    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=ON") }.get()
+    for _ in 0..<5 { XCTAssertNotNil(store.rotateKey()) }
+    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=OFF") }.get()
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [], "the saved key is still to be used")
+    XCTAssertNil(store.rotateKey())
+    XCTAssertEqual(keys.current.saved.count, before.count + 1)
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    store.close()
+  }
+
     XCTAssertNil(store.rotateKey())
     XCTAssertEqual(store.append(.make(1, id: id)), .duplicate)
     store.close()
