@@ -16,7 +16,7 @@ extension TelemetryConfiguration {
     check(
       quarantineCapBytes <= queueCapBytes / 2,
       "quarantineCapBytes is \(quarantineCapBytes), must be at most half of queueCapBytes")
-    atLeast("walBudgetBytes", walBudgetBytes, 100_000)
+    atLeast("walBudgetBytes", walBudgetBytes, 200_000)
     check(
       walBudgetBytes <= queueCapBytes / 4,
       "walBudgetBytes is \(walBudgetBytes), must be at most a quarter of queueCapBytes")

@@ -48,7 +48,8 @@ public struct TelemetryConfiguration: Sendable {
   public var queueCapBytes = 20_000_000
   /// Of these, bytes of quarantined events. At most half of the cap.
   public var quarantineCapBytes = 2_000_000
-  /// Of these, bytes of the write-ahead log. At most a quarter of the cap.
+  /// Of these, bytes of the write-ahead log: 200 KB to a quarter of the cap. A small log bounds the
+  /// single event, too: to 50 KB at the least budget, to more than a batch at the default.
   public var walBudgetBytes = 2_000_000
   /// Events older than this are dropped, on a wall clock that the server confirmed.
   public var maxAgeMs: Int64 = 30 * 86_400_000

@@ -32,7 +32,7 @@ package final class Recorder: Sendable {
   let state: Guarded<State>
   /// Held while a chunk of the buffer is written, so that chunks keep their order.
   let drain = Guarded(())
-  /// Bytes that one event may have, so that it fits a batch alone.
+  /// Bytes that one event may have, so that it fits a batch alone, and the write-ahead log.
   let maxEventBytes: Int
   /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
   let onNews = Guarded<Callback<Void>?>(nil)
@@ -46,7 +46,9 @@ package final class Recorder: Sendable {
     self.store = store
     self.diagnostics = diagnostics
     isDisabled = disabled
-    maxEventBytes = configuration.batchLimitBytes - configuration.envelope.bytes
+    maxEventBytes = min(
+      configuration.batchLimitBytes - configuration.envelope.bytes,
+      StoreCore.largestEventBytes(logBudget: Int64(configuration.walBudgetBytes)))
     state = Guarded(
       State(
         buffer: MemoryBuffer(limitBytes: configuration.memoryBufferBytes),

@@ -69,13 +69,19 @@ extension StoreCore {
     while start < rows.count {
       var bytes = 0
       let group = rows[start...].prefix { row in
-        defer { bytes += sealedBytes(row) }
-        return bytes < StoreCore.chunkBytes
+        StoreCore.takes(sealedBytes(row), &bytes)
       }
       guard logHasRoom(forBytes: bytes * 2 + StoreCore.chunkBytes) else { throw LogIsFull() }
       try quarantine(group: Array(group), bytes: bytes, reason: reason)
       start += group.count
     }
+  }
+
+  /// Counts a row into a chunk where it fits; the first always does.
+  private static func takes(_ row: Int, _ bytes: inout Int) -> Bool {
+    guard bytes == 0 || bytes + row <= chunkBytes else { return false }
+    bytes += row
+    return true
   }
 
   private func sealedBytes(_ row: RowHead) -> Int {
@@ -224,8 +230,7 @@ extension StoreCore {
   func requeueChunk(after sequence: Int64) throws -> (requeued: Int, next: Int64)? {
     var bytes = 0
     let rows = try quarantineRows(after: sequence, limit: StoreCore.chunkRows).prefix { row in
-      defer { bytes += row.sealed.count }
-      return bytes < StoreCore.chunkBytes
+      StoreCore.takes(row.sealed.count, &bytes)
     }
     guard let last = rows.last else { return nil }
     guard logHasRoom(forBytes: bytes * 2 + StoreCore.chunkBytes) else { throw LogIsFull() }

@@ -191,3 +191,18 @@ final class StoreCore {
   /// Bytes of rows that one transaction moves, at most, unless a single row is larger.
   static let chunkBytes = 48_000
 }
+  /// The smallest budget under which everything that is written at once finds room in an empty log.
+  static var smallestLogBudget: Int64 {
+    32 + Int64(SQLiteEventStore.chunkBytes / 4000 + pagesBesideTheRow) * Schema.frameBytes
+  }
+
+  /// The longest event that such a log can take, move to quarantine and make room for at the cap:
+  /// a longer one would hold up everything behind it for ever.
+  static func largestEventBytes(logBudget: Int64) -> Int {
+    let pages = Int(clamping: (logBudget - 32) / Schema.frameBytes) - pagesBesideTheRow
+    let room = pages * 4000
+    return max(0, min((room - chunkBytes) / 2, room - 2 * chunkBytes) - bytesBesideEvent)
+  }
+  /// Seal, account, time and the server's words about a refusal.
+  private static let bytesBesideEvent = 1_000
+

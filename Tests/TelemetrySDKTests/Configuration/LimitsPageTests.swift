@@ -100,7 +100,7 @@ final class LimitsPageTests: XCTestCase {
       ("queueCapBytes", { $0.queueCapBytes = 3_999_999 }),
       ("quarantineCapBytes", { $0.quarantineCapBytes = -1 }),
       ("quarantineCapBytes", { $0.quarantineCapBytes = 10_000_001 }),
-      ("walBudgetBytes", { $0.walBudgetBytes = 99_999 }),
+      ("walBudgetBytes", { $0.walBudgetBytes = 199_999 }),
       ("walBudgetBytes", { $0.walBudgetBytes = 5_000_001 }), ("maxAgeMs", { $0.maxAgeMs = 59_999 }),
       ("memoryBufferBytes", { $0.memoryBufferBytes = -1 }),
       ("recordWaitMs", { $0.recordWaitMs = -1 }), ("syncIntervalMs", { $0.syncIntervalMs = 0 }),
