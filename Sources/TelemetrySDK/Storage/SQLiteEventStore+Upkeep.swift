@@ -183,6 +183,9 @@ extension SQLiteEventStore {
     let (limitMs, overflows) = confirmedNowMs.subtractingReportingOverflow(maxAgeMs)
     if overflows { return }
     while case .success(let count) = writing({ try $0.dropAged(beforeMs: limitMs) }), count > 0 {}
+    while case .success(let count) = writing({
+      try $0.dropOrphans(nowMs: confirmedNowMs, maxAgeMs: maxAgeMs)
+    }), count > 0 {}
   }
 
   /// The year 4,000 or so.

@@ -33,7 +33,7 @@ extension StoreCore {
     if !unreadable.isEmpty { try quarantine(unreadable, reason: .unreadable) }
   }
 
-  private func rows(ofKey id: UInt64) throws -> [(RowHead, [UInt8])] {
+  func rows(ofKey id: UInt64) throws -> [(RowHead, [UInt8])] {
     let statement = statements.rowsOfKey
     statement.bind(1, id)
     statement.bind(2, Int64(StoreCore.chunkRows))

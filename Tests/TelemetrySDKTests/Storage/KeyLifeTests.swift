@@ -98,6 +98,52 @@ final class KeyLifeTests: StoreTestCase {
     store.close()
   }
 
+  func testAge_whenOnlyRowsOfALostKeyAreLeft_dropsThemAnAgeLimitAfterItWasMissed() {
+    let first = openStore()
+    _ = record(first, 150)
+    first.close()
+    keys.change { $0.keys = [:] }
+    var store = openStore()
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 150)
+    clock.advance(ms: 59_000)
+    store.close()
+    store = openStore()
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 150)
+    clock.advance(ms: 1_000)
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 0)
+    XCTAssertEqual(store.snapshot().ledger.dropped, ["tooOld": 150])
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  func testAge_whenALostKeyComesBack_forgetsThatItWasMissed() {
+    let first = openStore()
+    let ids = record(first, 2)
+    first.close()
+    let lost = keys.current.keys
+    keys.change { $0.keys = [:] }
+    var store = openStore()
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    store.close()
+    keys.change { $0.keys.merge(lost) { old, _ in old } }
+    store = openStore()
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    store.close()
+    for id in lost.keys { keys.change { $0.keys[id] = nil } }
+    clock.advance(ms: 100_000)
+    store = openStore()
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 60_000)
+    XCTAssertEqual(store.snapshot().ledger.queued, 2)
+    store.close()
+    keys.change { $0.keys.merge(lost) { old, _ in old } }
+    store = openStore()
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    store.close()
+  }
+
   func testMaintain_whenRowsOfALostKeyAreOld_dropsThemWithTheAgeLimit() {
     let first = openStore()
     _ = record(first, 3)
@@ -256,6 +302,28 @@ final class KeyLifeTests: StoreTestCase {
     store.close()
   }
 
+  func testOpen_whenTheDatabaseCannotTakeTheKey_savesItOnce() {
+    let store = makeStore { $0.walBudgetBytes = 100_000 }
+    for _ in 0..<5 { XCTAssertEqual(store.open(), .walBudget) }
+    XCTAssertEqual(keys.current.saved.count, 1)
+    store.close()
+  }
+
+  func testRotate_whenTheDatabaseCannotTakeTheKey_goesOnWithTheSavedOne() throws {
+    let store = openStore()
+    let ids = record(store, 3)
+    let before = keys.current.saved
+    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=ON") }.get()
+    for _ in 0..<5 { XCTAssertNotNil(store.rotateKey()) }
+    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=OFF") }.get()
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [], "the saved key is still to be used")
+    XCTAssertNil(store.rotateKey())
+    XCTAssertEqual(keys.current.saved.count, before.count + 1)
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
+    store.close()
+  }
+
   func testPurge_whenTheKeyStoreIsAway_isFinishedLater() {
     let store = openStore()
     _ = record(store, 5)
@@ -302,28 +370,6 @@ final class KeyLifeTests: StoreTestCase {
     let id = try XCTUnwrap(EventID("b1946ac9-2492-4d23-8e3a-6c1f5a0f7e11"))
     var store = openStore()
     XCTAssertNotNil(store.append(.make(1, id: id)).sequence)
-  func testOpen_whenTheDatabaseCannotTakeTheKey_savesItOnce() {
-    let store = makeStore { $0.walBudgetBytes = 100_000 }
-    for _ in 0..<5 { XCTAssertEqual(store.open(), .walBudget) }
-    XCTAssertEqual(keys.current.saved.count, 1)
-    store.close()
-  }
-
-  func testRotate_whenTheDatabaseCannotTakeTheKey_goesOnWithTheSavedOne() throws {
-    let store = openStore()
-    let ids = record(store, 3)
-    let before = keys.current.saved
-    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=ON") }.get()
-    for _ in 0..<5 { XCTAssertNotNil(store.rotateKey()) }
-    _ = try store.onCore { try $0.connection.execute("PRAGMA query_only=OFF") }.get()
-    _ = store.maintain()
-    XCTAssertEqual(keys.current.destroyed, [], "the saved key is still to be used")
-    XCTAssertNil(store.rotateKey())
-    XCTAssertEqual(keys.current.saved.count, before.count + 1)
-    XCTAssertEqual(store.allEvents().map(\.row.id), ids)
-    store.close()
-  }
-
     XCTAssertNil(store.rotateKey())
     XCTAssertEqual(store.append(.make(1, id: id)), .duplicate)
     store.close()
