@@ -184,12 +184,14 @@ package final class InMemoryEventStore: EventStore {
   package func dropAll(account: String?) -> StoreBlock? {
     let result = state.withLock { state -> (block: StoreBlock?, count: Int64) in
       if let block = block(&state) { return (block, 0) }
-      let before = state.rows.count
+      let before = state.rows.count + state.quarantine.count
       state.rows.removeAll {
         (account == nil || $0.event.account == account) && !state.inFlight.contains($0.sequence)
       }
-      count(Int64(before - state.rows.count), .purged, &state)
-      return (nil, Int64(before - state.rows.count))
+      state.quarantine.removeAll { account == nil || $0.event.account == account }
+      let gone = Int64(before - state.rows.count - state.quarantine.count)
+      count(gone, .purged, &state)
+      return (nil, gone)
     }
     if result.count > 0 { tell([.dropped(count: result.count, reason: .purged)]) }
     return result.block
@@ -263,7 +265,7 @@ package final class InMemoryEventStore: EventStore {
   }
 
   package func accounts() -> [String] {
-    state.withLock { Array(Set($0.rows.map(\.event.account))).sorted() }
+    state.withLock { Array(Set(($0.rows + $0.quarantine).map(\.event.account))).sorted() }
   }
 
   package func rotateKey() -> StoreBlock? {

@@ -54,7 +54,10 @@ extension DeliveryShell {
     }
     guard found.blocked == nil else { return receive(.prepared(generation: number, .blocked)) }
     guard !found.events.isEmpty else {
-      let others = accounts.map { kept in store.accounts().contains { !kept.contains($0) } }
+      let others = accounts.map { kept in
+        let next = store.readBatch(account: nil, bounds: bounds)
+        return !next.events.isEmpty && !kept.contains(next.account)
+      }
       return receive(.prepared(generation: number, .nothing(others: others ?? false)))
     }
     do {

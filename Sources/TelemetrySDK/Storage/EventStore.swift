@@ -146,7 +146,7 @@ package struct StoreSnapshot: Sendable {
   package var lastSequence: Int64 = 0
   /// Bytes on disk: db + wal + shm + quarantine + a moved-aside file together.
   package var bytesOnDisk: Int64 = 0
-  /// The smallest wall-clock stamp among the queued rows, milliseconds since 1970.
+  /// The wall-clock stamp of the first queued row that can be read, milliseconds since 1970.
   package var oldestRecordedAtMs: Int64?
   /// Rows whose key is not known (kept until the age limit).
   package var unknownKeyRows: Int64 = 0
@@ -227,7 +227,7 @@ package protocol EventStore: AnyObject, Sendable {
   func deleteDelivered(_ rows: [RowReference]) -> StoreBlock?
   /// Moves rows to quarantine with the reason, in transactions of at most 100.
   func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock?
-  /// Deletes rows of accounts, counted as purged. Nil account: every row.
+  /// Deletes an account's rows and quarantined events, counted as purged. Nil: everybody's.
   func dropAll(account: String?) -> StoreBlock?
 
   func quarantinedEvents(limit: Int) -> [QuarantinedEvent]
@@ -245,7 +245,7 @@ package protocol EventStore: AnyObject, Sendable {
   func note(_ key: String) -> [UInt8]?
 
   func snapshot() -> StoreSnapshot
-  /// Distinct accounts with queued rows.
+  /// Distinct accounts with queued rows or quarantined events.
   func accounts() -> [String]
 
   /// New rows use a new key from now on. Old keys live until no row uses them.

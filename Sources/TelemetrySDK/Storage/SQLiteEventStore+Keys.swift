@@ -36,7 +36,7 @@ extension SQLiteEventStore {
         if let current = need.current, let key = try believed(current, need.hasSealedRows),
           let cipher = AESGCM(key: key)
         {
-          _ = onCore { $0.keys.add(current, cipher) }
+          _ = onCore { $0.load(current, cipher) }
           return establishSecret()
         }
         return try makeKey()
@@ -117,7 +117,7 @@ extension SQLiteEventStore {
     for id in ids {
       do {
         guard let cipher = AESGCM(key: try keyStore.load(id)) else { continue }
-        _ = onCore { $0.keys.add(id, cipher) }
+        _ = onCore { $0.load(id, cipher) }
         hasLoaded = true
       } catch KeyStoreError.itemNotFound {
         _ = onCore { $0.keys.noteMissing(id) }

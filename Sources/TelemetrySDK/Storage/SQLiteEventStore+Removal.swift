@@ -39,16 +39,24 @@ extension SQLiteEventStore {
       }
     }
     for tag in tags {
-      while true {
-        switch writing({ try $0.dropChunk(account: tag, reason: .purged) }) {
-        case .success(0): break
-        case .success: continue
-        case .failure(let blocked): return blocked.reason
-        }
-        break
-      }
+      let block =
+        inSteps { try $0.dropChunk(account: tag, after: $1, reason: .purged) }
+        ?? inSteps { try $0.dropQuarantined(account: tag, after: $1, reason: .purged) }
+      if let block { return block }
     }
     return nil
+  }
+
+  /// Repeats a bounded step from place to place until it says that there is no more.
+  private func inSteps(_ step: (StoreCore, Int64) throws -> Int64?) -> StoreBlock? {
+    var place = Int64.min
+    while true {
+      switch writing({ try step($0, place) }) {
+      case .success(.some(let next)): place = next
+      case .success(.none): return nil
+      case .failure(let blocked): return blocked.reason
+      }
+    }
   }
 
   package func quarantinedEvents(limit: Int) -> [QuarantinedEvent] {

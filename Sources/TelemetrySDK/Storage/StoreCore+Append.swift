@@ -76,7 +76,7 @@ extension StoreCore {
       guard let random = SystemRandom.shared.sixteen() else { throw StoreCore.noRandomness }
       row = random
       tag = try callerTag(event.id)
-      if let tag, counts.quarantined > 0, try isQuarantined(tag: tag) { return .duplicate }
+      if let tag, counts.quarantinedTags.contains(tag) { return .duplicate }
     }
     EventRecord.encodeHead(
       time: RecordedTime(
@@ -117,12 +117,6 @@ extension StoreCore {
         try statement.run()
       }
     }
-  }
-
-  private func isQuarantined(tag: [UInt8]) throws -> Bool {
-    statements.hasTag.bind(1, tag)
-    defer { statements.hasTag.reset() }
-    return try statements.hasTag.step()
   }
 
   static let noRandomness = SQLiteError(

@@ -86,7 +86,7 @@ extension StoreCore {
   }
 
   /// The oldest rows that are not in flight.
-  func oldestRows(limit: Int, account: Int64? = nil) throws -> [RowHead] {
+  func oldestRows(limit: Int) throws -> [RowHead] {
     let statement = statements.readFrom
     defer { statement.reset() }
     statement.bind(1, Int64.min)
@@ -94,22 +94,44 @@ extension StoreCore {
     var rows: [RowHead] = []
     while rows.count < limit, try statement.step() {
       if inFlight.contains(statement.integer(0)) { continue }
-      if let account, statement.integer(2) != account { continue }
       rows.append(RowHead(statement))
     }
     return rows
   }
 
-  /// Deletes one chunk of an account's rows, or of everybody's. Returns how many.
-  func dropChunk(account: Int64?, reason: DropReason) throws -> Int {
-    let rows = try oldestRows(limit: StoreCore.chunkRows, account: account)
-    guard !rows.isEmpty else { return 0 }
-    try transaction {
-      try delete(rows)
-      counts.dropped[reason, default: 0] += Int64(rows.count)
-      try saveCounts()
+  /// Rows that one step looks at, at most: more would hold the lock too long.
+  private static let scanRows = 1_000
+
+  /// Deletes an account's rows, or everybody's, among the next ones behind a place. Returns where
+  /// to go on; nil at the end.
+  func dropChunk(account: Int64?, after place: Int64, reason: DropReason) throws -> Int64? {
+    let scan = try scan(account: account, after: place)
+    if !scan.rows.isEmpty {
+      try transaction {
+        try delete(scan.rows)
+        counts.dropped[reason, default: 0] += Int64(scan.rows.count)
+        try saveCounts()
+      }
+      events.append(.dropped(count: Int64(scan.rows.count), reason: reason))
     }
-    events.append(.dropped(count: Int64(rows.count), reason: reason))
-    return rows.count
+    return scan.next
+  }
+
+  private func scan(
+    account: Int64?, after place: Int64
+  ) throws -> (rows: [RowHead], next: Int64?) {
+    let statement = statements.readFrom
+    defer { statement.reset() }
+    statement.bind(1, place)
+    statement.bind(2, Int64(StoreCore.scanRows))
+    var rows: [RowHead] = []
+    var next: Int64?
+    while rows.count < StoreCore.chunkRows, try statement.step() {
+      next = statement.integer(0)
+      if inFlight.contains(statement.integer(0)) { continue }
+      if let account, statement.integer(2) != account { continue }
+      rows.append(RowHead(statement))
+    }
+    return (rows, next)
   }
 }

@@ -92,5 +92,7 @@ extension StoreCore {
     inFlight = []
     accountNames = [:]
     accountTags = [:]
+    namelessTags = []
+    starts = [:]
   }
 }

@@ -148,6 +148,7 @@ extension StoreCore {
     if let key = row.detailKey { insert.bind(8, key) } else { insert.bindNull(8) }
     insert.bind(9, row.detailKey == nil ? nil : row.detail)
     try insert.run()
+    if let tag = row.head.tag { counts.quarantinedTags.insert(tag) }
     counts.addQuarantined(key: row.head.key, detailKey: row.detailKey, bytes: row.bytes)
     // It may carry an old key where rows were sealed anew already.
     resealedQuarantine = min(resealedQuarantine, row.head.sequence - 1)
@@ -168,6 +169,7 @@ extension StoreCore {
   private func removeQuarantined(_ row: QuarantineRow) throws {
     statements.quarantineDelete.bind(1, row.head.sequence)
     try statements.quarantineDelete.run()
+    if let tag = row.head.tag { counts.quarantinedTags.remove(tag) }
     counts.removeQuarantined(
       key: row.head.key, detailKey: row.detailKey, bytes: row.bytes)
   }
@@ -246,6 +248,41 @@ extension StoreCore {
       }
     }
     return (readable.count, last.head.sequence)
+  }
+
+  /// Deletes an account's quarantined events, or everybody's, among the next ones behind a place.
+  /// Returns where to go on; nil at the end.
+  func dropQuarantined(account: Int64?, after place: Int64, reason: DropReason) throws -> Int64? {
+    guard counts.quarantined > 0 else { return nil }
+    let found = try quarantineRows(after: place, limit: StoreCore.chunkRows)
+    let rows = found.filter { account == nil || $0.head.account == account }
+    if !rows.isEmpty {
+      try transaction {
+        for row in rows { try removeQuarantined(row) }
+        counts.dropped[reason, default: 0] += Int64(rows.count)
+        try saveCounts()
+      }
+      events.append(.dropped(count: Int64(rows.count), reason: reason))
+    }
+    return found.last?.head.sequence
+  }
+
+  /// The hashes of the accounts that have quarantined events, with the names that can be told.
+  func learnQuarantinedAccounts() throws -> Set<Int64> {
+    var tags: Set<Int64> = []
+    var place = Int64.min
+    while counts.quarantined > 0 {
+      let rows = try quarantineRows(after: place, limit: StoreCore.chunkRows)
+      guard let last = rows.last else { break }
+      place = last.head.sequence
+      for row in rows {
+        tags.insert(row.head.account)
+        if accountNames[row.head.account] == nil, let record = openQuarantined(row) {
+          accountNames[row.head.account] = record.account
+        }
+      }
+    }
+    return tags
   }
 
   /// Deletes one chunk. Returns how many.

@@ -6,6 +6,8 @@ struct BatchReading {
   var bytes: Int
   var cursor = Int64.min
   var isComplete = false
+  /// The first row that is the account's, or may be.
+  private(set) var firstSeen: Int64?
   /// Keys that rows named and that are not loaded.
   var wantedKeys: Set<UInt64> = []
 
@@ -23,6 +25,8 @@ struct BatchReading {
     return batch.events.count < bounds.maxEvents && bytes + 1 + event.count <= bounds.maxBytes
   }
 
+  mutating func sees(_ sequence: Int64) { firstSeen = firstSeen ?? sequence }
+
   mutating func add(_ row: RowReference, _ json: [UInt8]) {
     bytes += json.count + (batch.events.isEmpty ? 0 : 1)
     batch.events.append(StoredEvent(row: row, json: json))
@@ -32,6 +36,10 @@ struct BatchReading {
 extension StoreCore {
   /// Reads one chunk of rows into the batch. Rows that do not open go to quarantine.
   func readChunk(into reading: inout BatchReading) throws {
+    if reading.cursor == .min, let account = reading.account {
+      guard mayHaveRows(of: account) else { return reading.isComplete = true }
+      reading.cursor = starts[account] ?? .min
+    }
     let statement = statements.readFrom
     statement.bind(1, reading.cursor)
     statement.bind(2, Int64(StoreCore.chunkRows))
@@ -46,14 +54,35 @@ extension StoreCore {
       }
     }
     if rows < StoreCore.chunkRows && !reading.isComplete { reading.isComplete = true }
+    noteStart(of: reading)
     if !unreadable.isEmpty { try quarantine(unreadable, reason: .unreadable) }
+  }
+
+  /// Other accounts' rows before this one's are not walked over again for each batch.
+  private func noteStart(of reading: BatchReading) {
+    guard let account = reading.account else { return }
+    if starts.count >= StoreCore.maxRememberedAccounts, starts[account] == nil { starts = [:] }
+    starts[account] = reading.firstSeen.map { $0 - 1 } ?? reading.cursor
+  }
+
+  /// False where every queued row is known to be another account's.
+  private func mayHaveRows(of account: String) -> Bool {
+    counts.accountRows.keys.contains { tag in
+      accountNames[tag].map { $0 == account } ?? !namelessTags.contains(tag)
+    }
+  }
+
+  /// A key that was not loaded: its rows can be read from now on.
+  func load(_ id: UInt64, _ cipher: AESGCM) {
+    keys.add(id, cipher)
+    starts = [:]
+    namelessTags = []
   }
 
   /// False where the row's seal does not open under its own key, or there is no JSON under it: one
   /// such text would spoil its whole batch for the server.
   private func take(_ statement: SQLiteStatement, into reading: inout BatchReading) -> Bool {
     let sequence = statement.integer(0)
-    if inFlight.contains(sequence) { return true }
     let tag = statement.integer(2)
     let wanted = reading.batch.events.isEmpty ? reading.account : reading.batch.account
     if let wanted, let name = accountNames[tag], name != wanted { return true }
@@ -62,9 +91,14 @@ extension StoreCore {
       if !keys.missing.contains(keyID) { reading.wantedKeys.insert(keyID) }
       return true
     }
+    if inFlight.contains(sequence) {
+      reading.sees(sequence)
+      return true
+    }
     guard let record = open(statement, cipher: cipher), record.holdsJSON else { return false }
     accountNames[tag] = record.account
     if let wanted, record.account != wanted { return true }
+    reading.sees(sequence)
     guard reading.takes(record.json) else {
       reading.batch.hasMore = true
       reading.isComplete = true
@@ -86,7 +120,7 @@ extension StoreCore {
       .flatMap(EventRecord.init)
   }
 
-  /// The stamp of the oldest queued row that can be read, among the first few.
+  /// The stamp of the first queued row that can be read, among the first few.
   func oldestRecordedAtMs() throws -> Int64? {
     let statement = statements.readFrom
     statement.bind(1, Int64.min)
@@ -104,16 +138,23 @@ extension StoreCore {
 
   /// Names of the accounts that have rows; those whose rows cannot be read have none to tell.
   func accounts() throws -> [String] {
-    for tag in counts.accountRows.keys where accountNames[tag] == nil {
-      try learnName(of: tag)
-    }
-    return Array(Set(counts.accountRows.keys.compactMap { accountNames[$0] })).sorted()
+    Array(Set(try accountsWithEvents().compactMap { accountNames[$0] })).sorted()
   }
 
   /// The hashes of an account: more than one where the secret was lost in between.
   func tags(ofAccount name: String) throws -> [Int64] {
-    _ = try accounts()
-    return counts.accountRows.keys.filter { accountNames[$0] == name }
+    try accountsWithEvents().filter { accountNames[$0] == name }
+  }
+
+  /// The hashes of all accounts in queue and quarantine, after their names were learnt.
+  private func accountsWithEvents() throws -> Set<Int64> {
+    for tag in counts.accountRows.keys
+    where accountNames[tag] == nil && !namelessTags.contains(tag) {
+      try learnName(of: tag)
+      // Asked again once another key is loaded: the look goes through the whole table.
+      if accountNames[tag] == nil { namelessTags.insert(tag) }
+    }
+    return try learnQuarantinedAccounts().union(counts.accountRows.keys)
   }
 
   private func learnName(of tag: Int64) throws {

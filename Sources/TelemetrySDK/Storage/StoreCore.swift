@@ -26,6 +26,10 @@ final class StoreCore {
   /// Account names by their keyed hash and back; bounded by the accounts that have rows.
   var accountNames: [Int64: String] = [:]
   var accountTags: [String: Int64] = [:]
+  /// Accounts of which no row can be read with the keys that are loaded.
+  var namelessTags: Set<Int64> = []
+  /// By account: no row of it that can be read stands at this place or before.
+  var starts: [String: Int64] = [:]
   /// Why the last write failed: until a probe succeeds, `append` answers with it at once.
   var block: StoreBlock?
   /// The file was found damaged while open; it is repaired at the next opening.
@@ -90,12 +94,13 @@ final class StoreCore {
       counts.lastSequence = max(counts.lastSequence, queued.integer(3))
     }
     let quarantine = try connection.prepare(
-      "SELECT key, detail_key, length(sealed) + ifnull(length(detail), 0) FROM quarantine")
+      "SELECT key, detail_key, length(sealed) + ifnull(length(detail), 0), tag FROM quarantine")
     while try quarantine.step() {
       counts.addQuarantined(
         key: quarantine.unsigned(0),
         detailKey: quarantine.isNull(1) ? nil : quarantine.unsigned(1),
         bytes: quarantine.integer(2))
+      if !quarantine.isNull(3) { counts.quarantinedTags.insert(quarantine.bytes(3)) }
     }
     let notes = try connection.prepare("SELECT key, count(*) FROM notes GROUP BY key")
     while try notes.step() {
@@ -188,9 +193,6 @@ final class StoreCore {
   }
   static let pagesBesideTheRow = 10
 
-  /// Bytes of rows that one transaction moves, at most, unless a single row is larger.
-  static let chunkBytes = 48_000
-}
   /// The smallest budget under which everything that is written at once finds room in an empty log.
   static var smallestLogBudget: Int64 {
     32 + Int64(SQLiteEventStore.chunkBytes / 4000 + pagesBesideTheRow) * Schema.frameBytes
@@ -206,3 +208,6 @@ final class StoreCore {
   /// Seal, account, time and the server's words about a refusal.
   private static let bytesBesideEvent = 1_000
 
+  /// Bytes of rows that one transaction moves, at most, unless a single row is larger.
+  static let chunkBytes = 48_000
+}

@@ -10,6 +10,8 @@ struct StoreCounts: Sendable, Equatable {
   var dropped: [DropReason: Int64] = [:]
   var quarantined: Int64 = 0
   var quarantineBytes: Int64 = 0
+  /// The keyed hashes of callers' ids in quarantine: asked for at each event with such an id.
+  var quarantinedTags: Set<[UInt8]> = []
   var queued: Int64 = 0
   /// Queued rows by account.
   var accountRows: [Int64: Int64] = [:]
@@ -107,6 +109,7 @@ struct StoreCounts: Sendable, Equatable {
     queued = 0
     quarantined = 0
     quarantineBytes = 0
+    quarantinedTags = []
     accountRows = [:]
     queuedByKey = [:]
     otherByKey = [:]

@@ -8,7 +8,6 @@ struct StoreStatements {
   let inspectRange: SQLiteStatement
   let deleteOne: SQLiteStatement
   let deleteRange: SQLiteStatement
-  let hasTag: SQLiteStatement
   let saveCounts: SQLiteStatement
   let quarantineInsert: SQLiteStatement
   let quarantineRead: SQLiteStatement
@@ -38,7 +37,6 @@ struct StoreStatements {
       "SELECT seq,key,account,rid,tag FROM events WHERE seq>=?1 AND seq<=?2 ORDER BY seq")
     deleteOne = connection.later("DELETE FROM events WHERE seq=?1")
     deleteRange = connection.later("DELETE FROM events WHERE seq>=?1 AND seq<=?2")
-    hasTag = connection.later("SELECT 1 FROM quarantine WHERE tag=?1 LIMIT 1")
     saveCounts = connection.later(
       """
       UPDATE meta SET high_water=?1, base=?2, requeued=?3, delivered=?4, queue_full=?5,

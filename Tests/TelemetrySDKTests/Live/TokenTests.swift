@@ -145,6 +145,23 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(world.telemetry.status().ledger.dropped["purged"], 3)
   }
 
+  func testAccounts_whenPolicySaysPurge_deletesTheOthersQuarantineToo() {
+    let world = DeviceWorld { $0.foreignAccounts = .purge }
+    world.tokens.answer(AccessToken(value: "A", account: "anna"))
+    world.telemetry.tokenDidChange(account: "anna")
+    world.server.script { _ in .answer(400) }
+    world.record(2)
+    _ = world.flush()
+    XCTAssertEqual(world.telemetry.status().quarantined, 2)
+    world.tokens.answer(AccessToken(value: "B", account: "bert"))
+    world.advance(ms: 2_000)
+    world.telemetry.tokenDidChange()
+    world.run()
+    XCTAssertEqual(world.telemetry.status().quarantined, 0)
+    XCTAssertEqual(world.telemetry.status().ledger.dropped["purged"], 2)
+    XCTAssert(world.telemetry.status().ledger.balances)
+  }
+
   func testAccounts_whenPolicySaysSend_goInBatchesOfTheirOwn() {
     let world = DeviceWorld { $0.foreignAccounts = .send }
     world.tokens.answer(AccessToken(value: "A", account: "anna"))

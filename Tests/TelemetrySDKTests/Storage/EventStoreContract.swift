@@ -192,7 +192,9 @@ struct EventStoreContract {
     XCTAssertNil(store.dropAll(account: "a"))
     XCTAssertEqual(store.accounts(), ["b"])
     XCTAssertEqual(store.snapshot().ledger.dropped, ["purged": 110])
+    XCTAssertNil(store.quarantine([store.allEvents()[0].row], reason: .tooLarge))
     XCTAssertNil(store.dropAll(account: nil))
+    XCTAssertEqual(store.snapshot().ledger.quarantined, 0)
     XCTAssertEqual(store.snapshot().ledger.queued, 0)
   }
 
