@@ -15,6 +15,8 @@ package final class URLSessionTransport: BatchTransport {
 
   private let requestTimeoutSeconds: Double
   private let resourceTimeoutSeconds: Double
+  private let allowsExpensivePaths: Bool
+  private let allowsConstrainedPaths: Bool
   private let protocolClasses: [AnyClass]
   private let shared: SessionTask.Box?
 
@@ -22,11 +24,17 @@ package final class URLSessionTransport: BatchTransport {
   ///   - requestTimeoutSeconds: Real seconds without a byte; a guard behind the engine's own
   ///     deadline.
   ///   - resourceTimeoutSeconds: Real seconds for everything.
+  ///   - allowsExpensivePaths: Whether cellular and hotspots are used; the engine's own look at the
+  ///     path comes late for a request that starts before the path is known.
+  ///   - allowsConstrainedPaths: The same for Low Data Mode.
   ///   - protocolClasses: Intercepting classes, asked before the system's.
   package init(
     requestTimeoutSeconds: Double = 30, resourceTimeoutSeconds: Double = 120,
+    allowsExpensivePaths: Bool = true, allowsConstrainedPaths: Bool = true,
     protocolClasses: [AnyClass] = []
   ) {
+    self.allowsExpensivePaths = allowsExpensivePaths
+    self.allowsConstrainedPaths = allowsConstrainedPaths
     self.requestTimeoutSeconds = requestTimeoutSeconds
     self.resourceTimeoutSeconds = resourceTimeoutSeconds
     self.protocolClasses = protocolClasses
@@ -56,7 +64,22 @@ package final class URLSessionTransport: BatchTransport {
       urlRequest, configuration: configuration(), shared: shared, completion: completion)
   }
 
-  private func configuration() -> URLSessionConfiguration {
+  /// As a configuration wants it. Deadlines are the engine's timers, which know of slow links;
+  /// the session's own are a guard behind the longest of them, also where no byte comes for long.
+  package convenience init(
+    _ configuration: TelemetryConfiguration, protocolClasses: [AnyClass] = []
+  ) {
+    let guardMs = configuration.resourceTimeoutMs + URLSessionTransport.guardSlackMs
+    self.init(
+      requestTimeoutSeconds: Double(guardMs) / 1_000,
+      resourceTimeoutSeconds: Double(guardMs) / 1_000,
+      allowsExpensivePaths: configuration.allowsExpensivePaths,
+      allowsConstrainedPaths: configuration.allowsConstrainedPaths,
+      protocolClasses: protocolClasses)
+  }
+  private static let guardSlackMs: Int64 = 5_000
+
+  func configuration() -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -67,6 +90,10 @@ package final class URLSessionTransport: BatchTransport {
     configuration.timeoutIntervalForRequest = requestTimeoutSeconds
     configuration.timeoutIntervalForResource = resourceTimeoutSeconds
     configuration.httpMaximumConnectionsPerHost = 1
+    #if !canImport(FoundationNetworking)
+      configuration.allowsExpensiveNetworkAccess = allowsExpensivePaths
+      configuration.allowsConstrainedNetworkAccess = allowsConstrainedPaths
+    #endif
     if !protocolClasses.isEmpty { configuration.protocolClasses = protocolClasses }
     return configuration
   }

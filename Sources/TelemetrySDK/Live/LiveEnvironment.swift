@@ -6,7 +6,7 @@ extension TelemetryEnvironment {
     let executor = DispatchExecutor(label: "telemetry")
     return TelemetryEnvironment(
       clock: LiveClock(queue: executor.queue), random: SystemRandomSource(),
-      keyStore: StoreFactory.keyStore(configuration), transport: URLSessionTransport(),
+      keyStore: StoreFactory.keyStore(configuration), transport: URLSessionTransport(configuration),
       executor: executor)
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import TelemetrySDK
 import TelemetryTestSupport
 import XCTest
+
+@testable import TelemetrySDK
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -35,6 +36,15 @@ final class TransportTests: XCTestCase {
     XCTAssertEqual(answer.headers.first { $0.name.lowercased() == "x-method" }?.value, "POST")
     XCTAssertEqual(answer.headers.first { $0.name.lowercased() == "x-auth" }?.value, "Bearer T")
     XCTAssertEqual(answer.body, body)
+  }
+
+  func testSession_whenMadeFromAConfiguration_waitsLongerThanTheEngine() {
+    var configuration = TelemetryConfiguration(endpoint: "https://x.test/b", directory: "/x")
+    configuration.requestTimeoutMs = 60_000
+    configuration.resourceTimeoutMs = 240_000
+    let session = URLSessionTransport(configuration).configuration()
+    XCTAssertGreaterThan(session.timeoutIntervalForRequest, 240)
+    XCTAssertGreaterThan(session.timeoutIntervalForResource, 240)
   }
 
   func testRedirect_whenAnswered_isNotFollowed() throws {
