@@ -104,7 +104,7 @@ extension DeliveryEngine {
     let facts: AnswerFacts?
     if case .answered(let known) = outcome { facts = known } else { facts = nil }
     switch decision {
-    case .delivered: delivered(upload, facts?.rejected ?? [], dateMs: facts?.dateMs, now: now)
+    case .delivered: delivered(upload, facts, now: now)
     case .retryLater: backOff(upload, fromTransport: false, facts: facts, now: now)
     case .notOurServer, .notUnderstood:
       backOff(upload, fromTransport: false, facts: nil, now: now)
@@ -123,15 +123,15 @@ extension DeliveryEngine {
   }
 
   private mutating func delivered(
-    _ upload: Upload, _ rejected: [RejectedEvent], dateMs: Int64?, now: Moment
+    _ upload: Upload, _ facts: AnswerFacts?, now: Moment
   ) {
     failures = 0
     backoff = nil
     serverGate = nil
     refusal.accepted()
     lesson.accept(fullBytes: policy.jsonLimit(lesson: nil))
-    settle(upload.batch, .delivered(rejected: rejected))
-    if let dateMs, isAgeCheckDue(now: now) {
+    settle(upload.batch, .delivered(rejected: facts?.rejected ?? []))
+    if let dateMs = facts?.confirmedMs, isAgeCheckDue(now: now) {
       lastAgeCheck = now
       emit(.enforceAge(confirmedNowMs: dateMs))
     }

@@ -111,6 +111,15 @@ package struct AnswerFacts: Sendable, Equatable {
   package var detail = ""
 
   package init(status: Int) { self.status = status }
+
+  /// The time that server and phone agree on, the one confirming the other; nil where one of them
+  /// must be wrong. A gateway with a wrong clock would else age the whole backlog at once.
+  package var confirmedMs: Int64? {
+    guard let dateMs else { return nil }
+    let (apartMs, overflows) = dateMs.subtractingReportingOverflow(receivedMs)
+    return overflows || apartMs.magnitude > AnswerFacts.agreementMs ? nil : dateMs
+  }
+  private static let agreementMs: UInt64 = 86_400_000
 }
 
 /// An event that the server names as not taken.
