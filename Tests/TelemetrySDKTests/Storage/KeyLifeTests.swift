@@ -343,6 +343,15 @@ final class KeyLifeTests: StoreTestCase {
     again.close()
   }
 
+  func testPurge_whenItCouldOnlyBegin_hidesTheRowsAtOnce() {
+    let store = openStore()
+    _ = record(store, 5)
+    keys.change { $0.nextErrors = [.unavailable(status: 5)] }
+    XCTAssertEqual(store.purge(), .keyUnavailable)
+    XCTAssertEqual(store.allEvents().count, 0, "delivered after the purge")
+    store.close()
+  }
+
   func testPurge_whenInterrupted_keepsOnlyTheGateAndNoOldKey() {
     let store = openStore()
     _ = record(store, 5)
