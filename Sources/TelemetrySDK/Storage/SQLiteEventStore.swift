@@ -105,8 +105,10 @@ package final class SQLiteEventStore: EventStore {
     for isSecondTry in [false, true] {
       let result = onCore(isWrite: true) { core -> Value? in
         guard core.logHasRoom(forBytes: bytes) else { return nil }
+        let before = core.commits
         let value = try body(core)
-        core.noteSuccess()
+        // A body that found nothing to write proves nothing.
+        if core.commits != before { core.noteSuccess() }
         return value
       }
       switch result {

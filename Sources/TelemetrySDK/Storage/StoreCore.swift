@@ -39,6 +39,8 @@ final class StoreCore {
   var hasMovedAside = false
   /// Something was committed since the last sync.
   var isDirty = false
+  /// Commits since the file was opened.
+  var commits: Int64 = 0
   var logFrames: Int64 = 0
   /// A caller has waited for the log's restart in vain; the next ones buffer at once.
   var hasWaitedForLog = false
@@ -140,6 +142,7 @@ final class StoreCore {
 
   func noteCommit() {
     isDirty = true
+    commits += 1
     logFrames = Int64(connection.framesAfterLastCommit)
   }
 

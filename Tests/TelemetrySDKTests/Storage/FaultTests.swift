@@ -69,6 +69,20 @@ final class FaultTests: StoreTestCase {
     store.close()
   }
 
+  func testMaintain_whenTheDiskIsStillFull_doesNotSayThatTheBlockIsOver() {
+    let store = shimmed()
+    XCTAssertNil(store.open())
+    XCTAssertNotNil(store.append(.make()).sequence)
+    fail(Int(SHIM_ENOSPC))
+    XCTAssertEqual(store.append(.make()), .blocked(.diskFull))
+    for _ in 0..<3 { _ = store.maintain() }
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 86_400_000)
+    XCTAssertEqual(store.snapshot().blocked, .diskFull)
+    XCTAssertFalse(events.contains(.unblocked))
+    heal()
+    store.close()
+  }
+
   func testOpen_whenTheFileIsForbidden_waitsAndDeletesNothing() throws {
     var store = shimmed()
     XCTAssertNil(store.open())
