@@ -1,6 +1,8 @@
 /// Something that happened inside the SDK and must not pass in silence.
 ///
-/// Carries no payload, no token and no account name.
+/// Carries no value of a payload, no token and no account name. The paths of `valueReplaced` and
+/// `notEncodable` are made of the payload's member names: where those are data of their own, such as
+/// a dictionary by address, keep the paths out of logs.
 public enum DiagnosticEvent: Sendable, Hashable {
   /// The store is open and takes events; `queued` events waited in it.
   case opened(queued: Int)

@@ -35,7 +35,7 @@ public struct QuarantineEntry: Sendable, Hashable {
 }
 
 extension Telemetry {
-  /// The oldest quarantined events.
+  /// The oldest quarantined events; none while the store is closed or cannot be read.
   ///
   /// - Parameter limit: At most this many, 0 to 10,000.
   public func quarantined(limit: Int = 100) async -> [QuarantineEntry] {
@@ -55,6 +55,8 @@ extension Telemetry {
   }
 
   /// Puts everything quarantined back at the end of the queue, e.g. after the server was mended.
+  /// While the store is closed or takes no writes it stays where it is, as `status().quarantined`
+  /// shows.
   ///
   /// - Parameter completion: Called once, on the SDK's executor, with the number of events.
   public func requeueQuarantined(completion: (@Sendable (Int) -> Void)? = nil) {
@@ -68,7 +70,8 @@ extension Telemetry {
     }
   }
 
-  /// Deletes everything quarantined; counted as dropped.
+  /// Deletes everything quarantined; counted as dropped. While the store is closed or takes no
+  /// writes it stays where it is, as `status().quarantined` shows.
   ///
   /// - Parameter completion: Called once, on the SDK's executor, with the number of events.
   public func clearQuarantine(completion: (@Sendable (Int) -> Void)? = nil) {

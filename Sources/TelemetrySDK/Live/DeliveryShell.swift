@@ -152,6 +152,7 @@ package final class DeliveryShell: @unchecked Sendable {
     status.ledger.queued += Int64(recorded.committedSinceCount)
     status.queued = Int(clamping: status.ledger.queued)
     status.quarantined = Int(clamping: ledger.quarantined)
+    status.unreadable = Int(clamping: published.snapshot.unknownKeyRows)
     status.inFlight = published.engine.inFlight
     status.buffered = recorded.buffered
     status.bufferedBytes = recorded.bufferedBytes

@@ -32,7 +32,8 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     case 5, 6, 15: .block(.locked)  // BUSY, LOCKED, PROTOCOL
     case 13: .block(.diskFull)  // FULL
     case 10:  // IOERR
-      // A short read or a checksum fault inside the file is damage, not a passing state.
+      // IOERR_DATA and IOERR_CORRUPTFS: a checksum that fails, or a damaged file system, does not
+      // pass by itself.
       code == 10 | (32 << 8) || code == 10 | (33 << 8) ? .damaged : .block(.ioError)
     case 11, 26: .damaged  // CORRUPT, NOTADB
     case 1: .damaged  // ERROR: a table or column of ours is missing
