@@ -39,7 +39,12 @@ public enum ForeignAccountPolicy: String, Sendable, Hashable, CaseIterable {
 public struct TelemetryConfiguration: Sendable {
   /// Where batches are posted: an absolute `https` URL (`http` for development servers).
   public var endpoint: String
-  /// Folder of the queue's files, one per process. Created when missing, excluded from backup.
+  /// Folder of the queue's files and its keys, one per process. Created when missing. On Apple's
+  /// platforms both are excluded from backups and readable from the first unlock on.
+  ///
+  /// The keys lie in the folder as files, on Apple's platforms as well: there is no Keychain store
+  /// yet. Encryption protects a queue that is copied without them, and nothing from who can read
+  /// the folder.
   public var directory: String
   /// How much a receipt promises.
   public var durability = Durability.processKill

@@ -1,5 +1,6 @@
-/// Keys as files of mode 0600, one per key, named by the key's id in hexadecimal. For Linux and
-/// for tests; on Apple platforms the Keychain holds them.
+/// Keys as files of mode 0600, one per key, named by the key's id in hexadecimal: so far on every
+/// platform, for there is no store over the Keychain yet. Who can read the folder can read what the
+/// keys seal.
 ///
 /// A key is written aside, synced, renamed and its folder synced before `save` returns, so that a
 /// key is either whole or not there.

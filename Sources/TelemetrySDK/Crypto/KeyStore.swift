@@ -6,7 +6,7 @@ package enum KeyStoreError: Error, Sendable, Equatable {
   case unavailable(status: Int32)
 }
 
-/// Where keys live: the Keychain on Apple platforms, files of mode 0600 on Linux.
+/// Where keys live: made for the Keychain, and kept by files of mode 0600 so far.
 ///
 /// One item per key. A key is on the medium when `save` returns. Called on the store queue only.
 package protocol KeyStore: Sendable {

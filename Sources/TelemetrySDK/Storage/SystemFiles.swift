@@ -9,12 +9,19 @@ package struct SystemFiles: FileOperations {
   package init() {}
 
   package func createDirectory(_ path: String) throws {
+    try makeDirectory(path)
+    #if canImport(Darwin)
+      try SystemFiles.keepPrivate(path)
+    #endif
+  }
+
+  private func makeDirectory(_ path: String) throws {
     if status(path)?.isDirectory == true { return }
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
       throw FileError(operation: "mkdir", code: errno)
     }
-    try createDirectory(String(path[..<slash]))
+    try makeDirectory(String(path[..<slash]))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw FileError(operation: "mkdir", code: errno)
     }
