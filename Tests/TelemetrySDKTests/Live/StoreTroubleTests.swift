@@ -52,6 +52,20 @@ final class StoreTroubleTests: StoreTestCase {
     XCTAssertEqual(world.telemetry.status().buffered, 0)
   }
 
+  func testRotateKey_whenTheStoreIsClosedForSuspension_isDoneWhenItOpens() {
+    let world = DeviceWorld(store: makeStore()) { $0.directoryIsShared = true }
+    world.record(1)
+    world.telemetry.enterBackground()
+    world.run()
+    XCTAssertEqual(world.store.sync(), .suspended)
+    world.telemetry.rotateKey()
+    world.run()
+    XCTAssertEqual(keys.current.saved.count, 1)
+    world.telemetry.enterForeground()
+    world.run()
+    XCTAssertEqual(keys.current.saved.count, 2)
+  }
+
   func testDelete_whenTheFileIsDamagedUnderIt_goesOnAfterTheRepair() throws {
     let world = DeviceWorld(store: makeStore())
     let store = try XCTUnwrap(world.store as? SQLiteEventStore)
