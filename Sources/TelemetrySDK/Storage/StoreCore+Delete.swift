@@ -85,16 +85,18 @@ extension StoreCore {
     for row in rows { counts.removeQueued(key: row.key, account: row.account) }
   }
 
-  /// The oldest rows that are not in flight.
-  func oldestRows(limit: Int) throws -> [RowHead] {
+  /// The oldest rows that are not in flight, no more than it takes to come to so many bytes.
+  func oldestRows(limit: Int, bytes: Int = .max) throws -> [RowHead] {
     let statement = statements.readFrom
     defer { statement.reset() }
     statement.bind(1, Int64.min)
     statement.bind(2, Int64(-1))
     var rows: [RowHead] = []
-    while rows.count < limit, try statement.step() {
+    var found = 0
+    while rows.count < limit, found < bytes, try statement.step() {
       if inFlight.contains(statement.integer(0)) { continue }
       rows.append(RowHead(statement))
+      found += statement.blob(5).count
     }
     return rows
   }

@@ -28,7 +28,7 @@ extension StoreCore {
       } catch let error as SQLiteError where error.primary == 13 {
         guard try isAtPageCap(forBytes: bytes) else { throw error }
         guard logHasRoom(forBytes: bytes + StoreCore.chunkBytes * 2) else { throw LogIsFull() }
-        guard try evictOldest() > 0 else { throw error }
+        guard try evictOldest(bytes: bytes) > 0 else { throw error }
       }
     }
     return try write()
@@ -41,15 +41,17 @@ extension StoreCore {
     return pages + needed > maxPages - StoreCore.reservePages
   }
 
-  /// Deletes the oldest rows that are not in flight, one chunk. Returns how many.
-  func evictOldest() throws -> Int {
+  /// Deletes the oldest rows that are not in flight: a chunk, or as many large ones as make room
+  /// for so many bytes. Returns how many.
+  func evictOldest(bytes: Int = 0) throws -> Int {
     needsMovedAsideRoom = hasMovedAside
     try allow(pages: maxPages)
     defer {
       // try? because the next write sets it again where this one fails.
       try? allow(pages: maxPages - StoreCore.reservePages)
     }
-    let rows = try oldestRows(limit: StoreCore.chunkRows)
+    let rows = try oldestRows(
+      limit: StoreCore.chunkRows, bytes: max(bytes, StoreCore.chunkBytes))
     guard !rows.isEmpty else { return 0 }
     try transaction {
       try delete(rows)

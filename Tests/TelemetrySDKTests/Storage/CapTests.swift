@@ -42,6 +42,21 @@ final class CapTests: StoreTestCase {
     store.close()
   }
 
+  func testAppend_whenEventsAreLarge_evictsNoMoreThanTheNewOneNeeds() {
+    let store = openStore { $0.maxBytesOnDisk = 4_000_000 }
+    var most: Int64 = 0
+    var before: Int64 = 0
+    for number in 0..<60 {
+      XCTAssertNotNil(store.append(.make(number, bytes: 100_000)).sequence)
+      let dropped = store.snapshot().ledger.dropped["queueFull"] ?? 0
+      most = max(most, dropped - before)
+      before = dropped
+    }
+    XCTAssertGreaterThan(before, 0)
+    XCTAssertLessThanOrEqual(most, 3, "evicted for one event")
+    store.close()
+  }
+
   func testQuarantine_whenAtTheCap_doesNotEvictTheRowsThatMove() {
     let store = openStore { $0.maxBytesOnDisk = self.capBytes }
     for number in 0..<900 { _ = store.append(.make(number, bytes: 900)) }
