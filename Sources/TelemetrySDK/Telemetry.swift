@@ -165,9 +165,16 @@ public final class Telemetry: Sendable {
   /// Tells that the provider has another token, or none: it is asked at once.
   ///
   /// - Parameter account: Whose events are recorded from now on, where the app knows it already;
-  ///   nil waits for the provider's answer.
+  ///   nil waits for the provider's answer. At most `AccessToken.maxAccountBytes` bytes; a longer
+  ///   name is treated as nil, and `.accountTooLong` says so.
   public func tokenDidChange(account: String? = nil) {
-    if let account { recorder.setAccount(account) }
+    if let account {
+      if account.utf8.count <= AccessToken.maxAccountBytes {
+        recorder.setAccount(account)
+      } else {
+        shell.diagnostics.emit(.accountTooLong(bytes: account.utf8.count))
+      }
+    }
     shell.post(.tokenChanged)
   }
 

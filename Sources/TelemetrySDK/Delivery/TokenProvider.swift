@@ -3,8 +3,11 @@ public struct AccessToken: Sendable, Hashable {
   /// Sent as `Authorization: Bearer <value>`. Never stored, never logged.
   public var value: String
   /// Names the account whose events may go out under this token; `""` where the app has no
-  /// accounts. At most 200 UTF-8 bytes; stored under the seal beside each event.
+  /// accounts. At most `maxAccountBytes`; stored under the seal beside each event. A token with a
+  /// longer name counts as none.
   public var account: String
+  /// Bytes of UTF-8 that an account's name may have.
+  public static let maxAccountBytes = 200
 
   /// Makes a token.
   public init(value: String, account: String = "") {

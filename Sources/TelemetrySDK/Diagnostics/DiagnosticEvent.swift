@@ -40,6 +40,8 @@ public enum DiagnosticEvent: Sendable, Hashable {
   case pausedByRefusals(milliseconds: Int64)
   /// The provider has no usable token.
   case waitingForToken
+  /// An account's name of so many bytes was not taken; see `AccessToken.maxAccountBytes`.
+  case accountTooLong(bytes: Int)
   /// A batch limit learned from 413, in bytes of JSON.
   case batchLimitLearned(bytes: Int)
   /// A new session began.

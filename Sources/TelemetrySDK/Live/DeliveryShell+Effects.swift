@@ -115,15 +115,19 @@ extension DeliveryShell {
   // MARK: Tokens
 
   private func askToken(_ generation: UInt64) {
-    tokenProvider.token { [weak self] token in
+    tokenProvider.token { [weak self, diagnostics] token in
+      if let bytes = token?.account.utf8.count, bytes > AccessToken.maxAccountBytes {
+        diagnostics.emit(.accountTooLong(bytes: bytes))
+      }
       self?.post(.tokenAnswered(generation: generation, token.flatMap(DeliveryShell.usable)))
     }
   }
 
-  /// A token that can stand in a header line, of an account whose name can be stored.
+  /// A token that can stand in a header line, of an account whose name is short enough to be stored
+  /// with each event.
   static func usable(_ token: AccessToken) -> AccessToken? {
     guard !token.value.isEmpty, token.value.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
-      token.account.utf8.count <= 200
+      token.account.utf8.count <= AccessToken.maxAccountBytes
     else { return nil }
     return token
   }

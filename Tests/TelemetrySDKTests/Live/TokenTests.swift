@@ -175,6 +175,32 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(world.server.requests.dropFirst().map(\.ids), [annas, berts])
   }
 
+  func testAccount_whenItsNameIsTooLong_isNotTakenAndSaid() throws {
+    let world = DeviceWorld()
+    world.tokens.answer(AccessToken(value: "A", account: "anna"))
+    world.record(1)
+    _ = world.flush()
+    for bytes in [201, 65_536] {
+      let name = String(repeating: "b", count: bytes)
+      world.tokens.answer(AccessToken(value: "B", account: name))
+      world.advance(ms: 600_000)
+      world.telemetry.tokenDidChange(account: name)
+      world.record(1)
+      world.advance(ms: 60_000)
+      XCTAssertEqual(ids(world, token: "B"), [], "\(bytes)")
+      let said = world.diagnostics.withLock { $0.filter { $0 == .accountTooLong(bytes: bytes) } }
+      XCTAssertGreaterThanOrEqual(said.count, 2, "by the app and by the provider: \(bytes)")
+    }
+    XCTAssertEqual(world.store.accounts(), ["anna"])
+    let longest = String(repeating: "c", count: AccessToken.maxAccountBytes)
+    world.tokens.answer(AccessToken(value: "C", account: longest))
+    world.advance(ms: 600_000)
+    world.telemetry.tokenDidChange(account: longest)
+    let last = world.record(1)
+    world.advance(ms: 60_000)
+    XCTAssertEqual(ids(world, token: "C"), last)
+  }
+
   func testAccount_whenKilled_isKnownBeforeTheProviderAnswers() {
     let world = DeviceWorld()
     world.tokens.answer(AccessToken(value: "A", account: "anna"))
