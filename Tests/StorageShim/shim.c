@@ -15,6 +15,8 @@
 #define MAX_FILES 4096
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+static int hold_kind, is_held;
 static long operations, plan_from, plan_until, tear_bytes;
 static int plan_action, is_dead, skips_syncs, records;
 static shim_operation *log_entries;
@@ -40,6 +42,25 @@ void shim_plan(long from, long until, int action) {
   pthread_mutex_unlock(&guard);
 }
 
+void shim_hold(int kind) {
+  pthread_mutex_lock(&guard);
+  hold_kind = kind;
+  pthread_mutex_unlock(&guard);
+}
+
+void shim_wait_until_held(void) {
+  pthread_mutex_lock(&guard);
+  while (!is_held) pthread_cond_wait(&moved, &guard);
+  pthread_mutex_unlock(&guard);
+}
+
+void shim_let_go(void) {
+  pthread_mutex_lock(&guard);
+  hold_kind = is_held = 0;
+  pthread_cond_broadcast(&moved);
+  pthread_mutex_unlock(&guard);
+}
+
 void shim_tear(long bytes) { tear_bytes = bytes; }
 long shim_operations(void) {
   pthread_mutex_lock(&guard);
@@ -61,6 +82,12 @@ int shim_step(int kind) {
   int result = SHIM_GO_ON;
   int counts = kind != SHIM_LOCK;
   if (counts) operations++;
+  if (hold_kind == kind) {
+    hold_kind = 0;
+    is_held = 1;
+    pthread_cond_broadcast(&moved);
+    while (is_held) pthread_cond_wait(&moved, &guard);
+  }
   if (is_dead) {
     result = SHIM_DIE;
   } else if (plan_action && operations >= plan_from && operations < plan_until) {

@@ -3,6 +3,12 @@ import Foundation
 // `make bench`: every row next to its limit, measured in this run. Rows can be named as arguments.
 setvbuf(stdout, nil, _IOLBF, 0)
 
+// Started by ourselves: one half of a row that needs a process of its own.
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--drain" {
+  DrainRow.drain(CommandLine.arguments[2], CommandLine.arguments[3])
+  exit(0)
+}
+
 let rows: [(name: String, run: () throws -> [Row])] = [
   ("json", { try JSONRows.rows() }),
   ("record", { try RecordRows.oneThread() }),

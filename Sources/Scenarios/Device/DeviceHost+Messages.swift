@@ -46,7 +46,7 @@ extension DeviceHost {
     switch event {
     case .dropped(let count, let reason):
       return [
-        "event": "dropped", "count": .number(JSONNumber(count)), "reason": .string(reason),
+        "event": "dropped", "count": .number(JSONNumber(count)), "reason": .string(reason.rawValue),
       ]
     case .corruptFileMovedAside(let lost):
       return [

@@ -140,6 +140,7 @@ final class DeviceHost: DeviceCommandHandler {
         "event": "flushed", "ending": .string(report.ending.rawValue),
         "sent": .number(JSONNumber(report.sent)),
         "remaining": .number(JSONNumber(report.remaining)),
+        "quarantined": .number(JSONNumber(report.quarantined)),
         "dropped": .number(JSONNumber(report.dropped)),
       ])
     }

@@ -13,7 +13,10 @@ extension AnswerFacts {
       HTTPDate.parse($0, referenceMs: receivedMs)
     }
     switch status {
-    case 200...299 where !isHTML: rejected = AnswerFacts.rejected(in: answer.body)
+    case 200...299 where !isHTML:
+      let list = RejectedList(answer.body)
+      rejected = list.events
+      isUnreadable = !list.isWhole
     case 400...499: detail = AnswerFacts.detail(answer.body)
     default: break
     }
@@ -27,16 +30,6 @@ extension AnswerFacts {
     } ?? ""
   }
 
-  /// `{"rejected":[{"id":…,"reason":…}]}`; what is not of this form names nobody.
-  private static func rejected(in body: [UInt8]) -> [RejectedEvent] {
-    // An acknowledgement without a readable body is an acknowledgement.
-    guard !body.isEmpty, let value = try? JSONValue.parse(body) else { return [] }
-    return (value["rejected"]?.arrayValue ?? []).compactMap { entry in
-      guard let id = entry["id"]?.stringValue.flatMap(EventID.init(_:)) else { return nil }
-      return RejectedEvent(id: id, reason: clip(entry["reason"]?.stringValue ?? ""))
-    }
-  }
-
   private static func detail(_ body: [UInt8]) -> String {
     // Not every server explains itself in JSON; its words are kept as they are then.
     if let value = try? JSONValue.parse(body),
@@ -48,7 +41,7 @@ extension AnswerFacts {
   }
 
   /// At most 200 bytes, cut between characters.
-  private static func clip(_ text: String) -> String {
+  static func clip(_ text: String) -> String {
     var clipped = text
     while clipped.utf8.count > maxDetailBytes {
       clipped = String(clipped.prefix(min(clipped.count - 1, maxDetailBytes)))

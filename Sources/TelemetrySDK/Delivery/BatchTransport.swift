@@ -22,7 +22,7 @@ package struct BatchAnswer: Sendable {
   package var status: Int
   /// As received; look-ups ignore case.
   package var headers: [(name: String, value: String)]
-  /// At most 1 MB; what is beyond is cut off.
+  /// At most 4 MB; what is beyond is cut off.
   package var body: [UInt8]
 
   package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {

@@ -96,6 +96,7 @@ extension DeliveryEngine {
     pathIsDisproved = !path.satisfied
     probeDue = nil
     if decision != .refreshToken { token.accepted() }
+    if facts.isUnreadable { say(.answerUnreadable) }
   }
 
   private mutating func act(

@@ -83,7 +83,7 @@ extension DeliveryEngine {
       mayProbe = true
       token.occasion()
     case .request: requestTimedOut(now: now)
-    case .token: tokenAnswered(token.asking?.generation ?? 0, nil)
+    case .token: tokenAnswered(token.asking?.generation ?? 0, nil, now: now)
     case .settle: settleAgain()
     case .storage: openAgain()
     case .waiter: expireTasks(now: now)

@@ -88,9 +88,12 @@ extension DeliveryEngine {
     askProvider(now: now)
   }
 
-  mutating func tokenAnswered(_ generation: UInt64, _ answer: AccessToken?) {
+  mutating func tokenAnswered(_ generation: UInt64, _ answer: AccessToken?, now: Moment) {
     guard token.asking?.generation == generation else { return }
-    token.answered(answer)
+    guard token.answered(answer) else {
+      if hasConsent { askProvider(now: now) }
+      return
+    }
     guard let current = token.current else { return say(.waitingForToken) }
     guard account != current.account else { return }
     account = current.account

@@ -127,7 +127,7 @@ package struct DeliveryEngine: Sendable {
     case .timerFired(let timer, let generation): timerFired(timer, generation, now: now)
     case .prepared(let generation, let preparation): prepared(generation, preparation, now: now)
     case .settled(let generation, let complete): settled(generation, complete, now: now)
-    case .tokenAnswered(let generation, let token): tokenAnswered(generation, token)
+    case .tokenAnswered(let generation, let token): tokenAnswered(generation, token, now: now)
     case .uploadEnded(let generation, let outcome): uploadEnded(generation, outcome, now: now)
     case .assertionExpiring(let generation): assertionOver(generation, wasGranted: true, now: now)
     case .assertionRefused(let generation): assertionOver(generation, wasGranted: false, now: now)

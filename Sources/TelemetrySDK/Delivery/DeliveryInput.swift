@@ -107,6 +107,8 @@ package struct AnswerFacts: Sendable, Equatable {
   package var receivedMs: Int64 = 0
   /// Ids under `rejected` with their reasons (2xx only).
   package var rejected: [RejectedEvent] = []
+  /// A success whose body is torn JSON.
+  package var isUnreadable = false
   /// The server's words about a refusal, at most 200 bytes.
   package var detail = ""
 

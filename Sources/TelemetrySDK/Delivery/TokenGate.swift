@@ -5,8 +5,9 @@
 /// that a provider with ever fresh tokens and a server that refuses them all make no loop.
 package struct TokenGate: Sendable, Equatable {
   package private(set) var current: AccessToken?
-  /// The token of the latest 401: never used again.
-  private var refused: String?
+  /// Tokens that got a 401, the latest last: never used again. Several, because a provider may
+  /// turn between two.
+  private var refused: [String] = []
   /// 401 answers in a row.
   package private(set) var refusals = 0
   /// True while no usable token is known and no occasion came to ask again.
@@ -17,7 +18,17 @@ package struct TokenGate: Sendable, Equatable {
   package struct Asking: Sendable, Equatable {
     package var generation: UInt64
     package var deadline: Moment
+    /// The app has said since that there is another token: the answer may be of the user before.
+    package var isStale = false
+
+    package init(generation: UInt64, deadline: Moment) {
+      self.generation = generation
+      self.deadline = deadline
+    }
   }
+  /// The latest answer was stale. Not two in a row: a provider that reports a change whenever it
+  /// is asked would never be heard.
+  private var droppedOne = false
 
   package init() {}
 
@@ -28,10 +39,19 @@ package struct TokenGate: Sendable, Equatable {
     asking = Asking(generation: generation, deadline: deadline)
   }
 
-  /// The provider's answer; nil also where it did not answer in time.
-  package mutating func answered(_ token: AccessToken?) {
+  /// The provider's answer; nil also where it did not answer in time. False where it was asked
+  /// for before the token changed: then it does not count, and the provider is to be asked again.
+  package mutating func answered(_ token: AccessToken?) -> Bool {
+    let isStale = asking?.isStale ?? false
     asking = nil
-    guard let token, token.value != refused else {
+    droppedOne = isStale
+    guard !isStale else { return false }
+    take(token)
+    return true
+  }
+
+  private mutating func take(_ token: AccessToken?) {
+    guard let token, !refused.contains(token.value) else {
       current = nil
       isHolding = true
       return
@@ -42,7 +62,9 @@ package struct TokenGate: Sendable, Equatable {
 
   /// The server answered 401 to this token.
   package mutating func unauthorized(_ token: AccessToken) {
-    refused = token.value
+    refused.removeAll { $0 == token.value }
+    refused.append(token.value)
+    if refused.count > TokenGate.maxRefused { refused.removeFirst() }
     refusals = min(refusals + 1, TokenGate.maxRefusals)
     // A newer token that came meanwhile is still good to try.
     guard current?.value == token.value else { return }
@@ -60,7 +82,9 @@ package struct TokenGate: Sendable, Equatable {
   package mutating func changed() {
     current = nil
     isHolding = false
+    if !droppedOne { asking?.isStale = true }
   }
 
   private static let maxRefusals = 1_000
+  private static let maxRefused = 16
 }

@@ -11,7 +11,8 @@ import Foundation
 /// that it reused was dropped; elsewhere one session serves all.
 package final class URLSessionTransport: BatchTransport {
   /// An answer's body beyond this is cut off.
-  static let maxAnswerBytes = 1_000_000
+  /// Room for a reason of a few kilobytes for each event of the largest usual batch.
+  static let maxAnswerBytes = 4_000_000
 
   private let requestTimeoutSeconds: Double
   private let resourceTimeoutSeconds: Double

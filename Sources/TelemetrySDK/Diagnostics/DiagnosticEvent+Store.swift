@@ -6,7 +6,7 @@ extension DiagnosticEvent {
     case .blocked(let block): self = .storageBlocked(BufferReason(block))
     case .unblocked: self = .storageRecovered
     case .dropped(let count, let reason):
-      self = .dropped(count: Int(clamping: count), reason: reason.rawValue)
+      self = .dropped(count: Int(clamping: count), reason: reason)
     case .quarantined(let count, let reason):
       self = .quarantined(count: Int(clamping: count), reason: reason.summary)
     case .movedCorruptFileAside(let lost):

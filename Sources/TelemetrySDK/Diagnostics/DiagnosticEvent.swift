@@ -18,10 +18,17 @@ public enum DiagnosticEvent: Sendable, Hashable {
   case storageBlocked(BufferReason)
   /// The store takes writes again.
   case storageRecovered
-  /// Events left the queue undelivered. `reason` is one of `DropReason`'s names.
-  case dropped(count: Int, reason: String)
+  /// Events left the queue undelivered.
+  case dropped(count: Int, reason: DropReason)
+  /// Events in memory that the store did not take before `shutdown()`; counted as rejected.
+  case lostAtShutdown(count: Int)
   /// Events went to quarantine.
   case quarantined(count: Int, reason: String)
+  /// A purge did not go through before the end: what is stored stays.
+  case purgeUnfinished
+  /// A success whose body is no JSON to the end: the events that it names as far as it goes are
+  /// quarantined, all others count as delivered.
+  case answerUnreadable
   /// A damaged database was moved aside; so many events were lost with it.
   case corruptFileMovedAside(lost: Int)
   /// A database of a newer version was left alone.

@@ -30,14 +30,20 @@ public struct FlushReport: Sendable, Hashable {
   public var sent: Int
   /// Events still queued or buffered at the end, later ones included.
   public var remaining: Int
-  /// Events that left the queue undelivered during the call: quarantined or dropped.
+  /// Events that went to the quarantine during the call: refused, rejected by name, too large or
+  /// unreadable. They are kept; see `Telemetry.quarantined(limit:)`.
+  public var quarantined: Int
+  /// Events that were lost during the call, each for a reason that `diagnostics` names.
   public var dropped: Int
 
   /// Makes a report.
-  public init(ending: Ending, sent: Int = 0, remaining: Int = 0, dropped: Int = 0) {
+  public init(
+    ending: Ending, sent: Int = 0, remaining: Int = 0, quarantined: Int = 0, dropped: Int = 0
+  ) {
     self.ending = ending
     self.sent = sent
     self.remaining = remaining
+    self.quarantined = quarantined
     self.dropped = dropped
   }
 }

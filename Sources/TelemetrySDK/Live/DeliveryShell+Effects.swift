@@ -134,7 +134,7 @@ extension DeliveryShell {
 
   private func rememberAccount(_ account: String) {
     recorder.setAccount(account)
-    note(DeliveryShell.accountNote, Array(account.utf8))
+    noteIdentity()
   }
 
   private func purgeOthers(keeping kept: [String]) {

@@ -31,14 +31,13 @@ extension DeliveryShell {
     if !isClosed { refreshSnapshot() }
     let after = published.withLock { $0.snapshot.ledger }
     let before = flush.ledgerBefore
-    func undelivered(_ ledger: ConservationLedger) -> Int64 {
-      ledger.quarantined + ledger.dropped.values.reduce(0, +)
-    }
+    func dropped(_ ledger: ConservationLedger) -> Int64 { ledger.dropped.values.reduce(0, +) }
     let recorded = recorder.picture()
     let report = FlushReport(
       ending: ending, sent: Int(clamping: max(0, after.delivered - before.delivered)),
       remaining: Int(clamping: after.queued) + recorded.committedSinceCount + recorded.buffered,
-      dropped: Int(clamping: max(0, undelivered(after) - undelivered(before))))
+      quarantined: Int(clamping: max(0, after.quarantined - before.quarantined)),
+      dropped: Int(clamping: max(0, dropped(after) - dropped(before))))
     // Not from inside the engine's turn: the caller may do anything.
     perform { _ in flush.completion(report) }
   }

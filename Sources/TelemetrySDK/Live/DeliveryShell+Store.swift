@@ -23,7 +23,7 @@ extension DeliveryShell {
 
   /// What the app asked for while the store could not take it.
   private func grantWishes() {
-    finishPurges()
+    _ = finishPurges()
     if rotationIsWanted { rotateKey() }
   }
 
@@ -35,27 +35,56 @@ extension DeliveryShell {
     recorder.restore(
       session: store.note(SessionRecord.noteKey).flatMap(SessionRecord.init(_:)),
       account: account ?? "")
-    noteSession()
+    notedIdentity = RecordingIdentity(session: nil, account: account ?? "")
+    noteIdentity()
     return store.note(GateRecord.noteKey).flatMap(GateRecord.init(_:))
   }
 
-  func note(_ key: String, _ value: [UInt8]?) {
-    if let block = store.setNote(key, value) {
-      // Not remembered: said, and written again with the next change.
-      diagnostics.emit(.storageBlocked(BufferReason(block)))
+  func note(_ key: String, _ value: [UInt8]) {
+    guard let block = store.setNote(key, value) else {
+      unwrittenNotes[key] = nil
+      return
     }
+    // Said, and written as soon as the store takes it: a pause that is not remembered would end
+    // with the process.
+    diagnostics.emit(.storageBlocked(BufferReason(block)))
+    unwrittenNotes[key] = value
+    if isOpen { receive(.writesBlocked(BufferReason(block))) }
+  }
+
+  /// What still hinders them, if anything does.
+  private func writeNotes() -> StoreBlock? {
+    for (key, value) in unwrittenNotes.sorted(by: { $0.key < $1.key }) {
+      if let block = store.setNote(key, value) { return block }
+      unwrittenNotes[key] = nil
+    }
+    return nil
   }
 
   func noteSession() {
     let now = environment.clock.now()
     guard let record = recorder.sessionRecord(now: now) else { return }
     lastSessionNote = now
+    notedIdentity.session = record.id
     note(SessionRecord.noteKey, record.bytes)
+  }
+
+  /// Writes down who records and in which session, where that has changed: the next run goes on
+  /// with what was true at a kill.
+  func noteIdentity() {
+    guard isOpen, hasLoadedNotes, !isClosed else { return }
+    let identity = recorder.identity
+    if identity.session != notedIdentity.session { noteSession() }
+    if let account = identity.account, account != notedIdentity.account {
+      notedIdentity.account = account
+      note(DeliveryShell.accountNote, Array(account.utf8))
+    }
   }
 
   // MARK: The memory buffer
 
   func takeNews() {
+    noteIdentity()
     let news = recorder.takeNews()
     if news.events > 0 {
       receive(
@@ -77,11 +106,14 @@ extension DeliveryShell {
   /// The same, with the news for the engine left to the caller; nil where a later turn has it.
   private func writtenBuffer() -> DeliveryInput? {
     guard isOpen else { return nil }
+    // What is recorded after a purge was asked for must not fall to it: it waits in memory.
+    if let reason = finishPurges() { return .writesBlocked(reason) }
     for _ in 0..<DeliveryShell.chunksPerTurn {
-      let drained = recorder.drainChunk(waitingAtMostMs: nil)
+      let drained = recorder.drainChunk()
       if let reason = drained.blocked { return .writesBlocked(reason) }
       if drained.isIdle { break }
     }
+    if let block = writeNotes() { return .writesBlocked(BufferReason(block)) }
     guard let hadDetour = recorder.endDetour() else {
       perform { $0.writeBuffer() }
       return nil
@@ -132,8 +164,9 @@ extension DeliveryShell {
   // MARK: Upkeep and suspension
 
   func tend() {
-    let more = store.maintain()
+    let hasMore = store.maintain()
     if rotationIsWanted { rotateKey() }
+    let more = recorder.retryUnsynced() || hasMore
     let now = environment.clock.now()
     if let last = lastSessionNote,
       now.milliseconds(since: last) >= DeliveryShell.sessionNoteIntervalMs
@@ -164,6 +197,7 @@ extension DeliveryShell {
     }
     isOpen = true
     grantWishes()
+    noteIdentity()
     writeBuffer()
   }
 
@@ -174,35 +208,55 @@ extension DeliveryShell {
   }
 
   func purge(_ completion: (@Sendable () -> Void)?) {
-    guard !isClosed, !isDisabled else {
+    guard !isDisabled else {
       completion?()
       return
     }
+    guard !isClosed else { return purgeClosed(completion) }
     recorder.clearBuffer()
     purgesWanted.append(completion ?? {})
     // A closed file is opened for it; one that does not open is purged when it does.
+    let isForPurge = !isOpen && engine.isSuspended
     if !isOpen, store.resume() == nil { isOpen = true }
-    finishPurges()
+    if isOpen, let reason = finishPurges() { receive(.writesBlocked(reason)) }
+    if isForPurge, isOpen, engine.isSuspended { suspendStore() }
   }
 
-  private func finishPurges() {
-    guard !purgesWanted.isEmpty, store.purge() == nil else { return }
+  /// After the end: opened once more, for this alone.
+  private func purgeClosed(_ completion: (@Sendable () -> Void)?) {
+    if store.resume() != nil || store.purge() != nil { diagnostics.emit(.purgeUnfinished) }
+    refreshSnapshot()
+    store.close()
+    completion?()
+  }
+
+  /// What hinders a purge that is wanted. Nothing reaches the store until it has gone through: a
+  /// later try would take that, too.
+  private func finishPurges() -> BufferReason? {
+    guard !purgesWanted.isEmpty else { return nil }
+    if let block = store.purge() {
+      recorder.blocked(BufferReason(block))
+      return BufferReason(block)
+    }
     let completions = purgesWanted
     purgesWanted = []
     for batch in bodies.keys.sorted() { bodies[batch]?.rows = [] }
+    unwrittenNotes = unwrittenNotes.filter { $0.key == GateRecord.noteKey }
     receive(.purged)
     recorder.newSession()
     noteSession()
-    note(DeliveryShell.accountNote, recorder.account.map { Array($0.utf8) })
+    notedIdentity.account = nil
+    noteIdentity()
     refreshSnapshot()
     for completion in completions { completion() }
+    return nil
   }
 
   /// Nobody records any more, so this ends.
   private func writeWholeBuffer() {
     guard isOpen else { return }
     while true {
-      let drained = recorder.drainChunk(waitingAtMostMs: nil)
+      let drained = recorder.drainChunk()
       if drained.isIdle || drained.blocked != nil { return }
     }
   }
@@ -216,9 +270,11 @@ extension DeliveryShell {
     if !isDisabled {
       // Nothing may stay in memory only, also where the files are closed just now.
       if !isOpen, store.resume() == nil { isOpen = true }
+      if isOpen { _ = finishPurges() }
       writeWholeBuffer()
       noteSession()
-      _ = store.sync()
+      _ = writeNotes()
+      if store.sync() == nil { _ = recorder.retryUnsynced() }
       refreshSnapshot()
       store.close()
     }
@@ -226,6 +282,10 @@ extension DeliveryShell {
     isOpen = false
     recorder.abandonWaiters()
     publish()
+    if !purgesWanted.isEmpty { diagnostics.emit(.purgeUnfinished) }
+    let purges = purgesWanted
+    purgesWanted = []
+    for purge in purges { purge() }
     completion?()
   }
 

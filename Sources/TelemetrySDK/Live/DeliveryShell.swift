@@ -47,6 +47,10 @@ package final class DeliveryShell: @unchecked Sendable {
   var purgesWanted: [@Sendable () -> Void] = []
   var rotationIsWanted = false
   var lastSessionNote: Moment?
+  /// Notes that the store did not take yet.
+  var unwrittenNotes: [String: [UInt8]] = [:]
+  /// What the notes say of session and account.
+  var notedIdentity = RecordingIdentity()
 
   /// A batch between preparation and settlement.
   struct PreparedBody {

@@ -28,6 +28,8 @@ struct MemoryBuffer: Sendable {
   private var events: [PendingEvent] = []
   /// Events before this index are gone; the array is compacted now and then.
   private var first = 0
+  /// Ids that callers chose: a second event of the same id is not kept.
+  private var callerIDs: Set<EventID> = []
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
@@ -37,10 +39,18 @@ struct MemoryBuffer: Sendable {
   /// False where the event does not fit.
   mutating func append(_ event: PendingEvent) -> Bool {
     guard bytes + event.bytes <= limitBytes else { return false }
-    events.append(event)
-    bytes += event.bytes
+    appendBeyondLimit(event)
     return true
   }
+
+  /// For an event that was promised already.
+  mutating func appendBeyondLimit(_ event: PendingEvent) {
+    events.append(event)
+    bytes += event.bytes
+    if event.idIsFromCaller { callerIDs.insert(event.id) }
+  }
+
+  func holds(_ id: EventID) -> Bool { callerIDs.contains(id) }
 
   /// The oldest events, at most `limit`.
   func head(_ limit: Int) -> [PendingEvent] {
@@ -50,7 +60,10 @@ struct MemoryBuffer: Sendable {
   /// Removes the oldest `count` events.
   mutating func removeFirst(_ count: Int) {
     let end = min(first + count, events.count)
-    for index in first..<end { bytes -= events[index].bytes }
+    for event in events[first..<end] {
+      bytes -= event.bytes
+      if event.idIsFromCaller { callerIDs.remove(event.id) }
+    }
     first = end
     if first == events.count {
       events = []

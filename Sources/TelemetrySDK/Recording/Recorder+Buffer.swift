@@ -18,16 +18,23 @@ extension Recorder {
   /// Events written in one go: about a millisecond.
   static let chunkEvents = 100
 
-  /// Writes the oldest buffered events. Callers wait for one another, at most the given time;
-  /// nil waits as long as it takes. Waiters are resumed outside the lock.
-  func drainChunk(waitingAtMostMs limitMs: Int64?) -> Drained {
-    let chunk: Chunk?
-    if let limitMs {
-      chunk = drain.withLock(waitingAtMostMs: limitMs) { _ in writeChunk() }
-    } else {
-      chunk = drain.withLock { _ in writeChunk() }
+  /// Writes the oldest buffered events, waiting for others as long as it takes: for the shell.
+  func drainChunk() -> Drained {
+    finish(drain.withLock { _ in writeChunk { store.append(batch: $0) } })
+  }
+
+  /// The same for a caller on the app's thread.
+  func drainChunk(_ patience: inout Patience) -> Drained {
+    _ = patience.leftNs()
+    var left = patience
+    let chunk = drain.withLock(waiting: &patience) { _ in
+      writeChunk { store.append(batch: $0, patience: &left) }
     }
-    guard let chunk else { return Drained(isIdle: true) }
+    return chunk.map(finish) ?? Drained(isIdle: true)
+  }
+
+  /// Waiters are resumed outside the lock.
+  private func finish(_ chunk: Chunk) -> Drained {
     for _ in chunk.duplicates { diagnostics.emit(.rejected(.duplicateID)) }
     resume(chunk.duplicates, with: .rejected(.duplicateID))
     resume(chunk.drained.written, with: nil)
@@ -36,19 +43,20 @@ extension Recorder {
     return chunk.drained
   }
 
-  private func writeChunk() -> Chunk {
+  private func writeChunk(_ append: ([NewEvent]) -> [AppendOutcome]) -> Chunk {
     guard let events = bufferedEvents() else { return Chunk(drained: Drained(isIdle: true)) }
-    return settle(events, store.append(batch: events))
+    return settle(events, append(events))
   }
 
   /// The oldest buffered events, ready for the store; nil where there are none.
   private func bufferedEvents() -> [NewEvent]? {
-    state.withLock { state in
-      guard !state.buffer.isEmpty, let session = state.session.id else { return nil }
-      return state.buffer.head(Recorder.chunkEvents).map {
-        $0.finished(session: session, account: state.account ?? "")
-      }
+    let found = state.withLock { state -> ([PendingEvent], String, String)? in
+      guard !state.buffer.isEmpty, let session = state.session.earlier else { return nil }
+      return (state.buffer.head(Recorder.chunkEvents), session, state.earlierAccount ?? "")
     }
+    guard let (events, session, account) = found else { return nil }
+    // Outside the lock, which every caller of `record` needs.
+    return events.map { $0.finished(session: session, account: account) }
   }
 
   /// The store took a prefix of these.
@@ -98,7 +106,7 @@ extension Recorder {
   /// answer is true where there was a detour to speak of.
   func endDetour() -> Bool? {
     state.withLock { state in
-      guard state.buffer.isEmpty, state.session.id != nil else { return nil }
+      guard state.buffer.isEmpty, state.session.earlier != nil else { return nil }
       defer {
         state.detour = nil
         state.isRecovering = false

@@ -8,15 +8,25 @@ extension Recorder {
 
   func setConsent(_ given: Bool) { state.withLock { $0.consent = given } }
 
-  func setAccount(_ account: String) { state.withLock { $0.account = account } }
+  func setAccount(_ account: String) {
+    state.withLock { $0.account = account }
+    announce()
+  }
 
   func shutDown() { state.withLock { $0.isShutDown = true } }
 
   func newSession() {
     let started = state.withLock { state -> String? in
-      state.session.startNew(fresh: freshSession) ? state.session.id : nil
+      state.session.startNew(fresh: freshSession)
     }
-    if let started { diagnostics.emit(.sessionStarted(started)) }
+    sessionStarted(started)
+  }
+
+  /// Says it, and has it written down.
+  func sessionStarted(_ id: String?) {
+    guard let id else { return }
+    diagnostics.emit(.sessionStarted(id))
+    announce()
   }
 
   func enterBackground() {
@@ -29,7 +39,7 @@ extension Recorder {
     let started = state.withLock { state -> String? in
       state.session.enterForeground(now: now, fresh: freshSession) ? state.session.id : nil
     }
-    if let started { diagnostics.emit(.sessionStarted(started)) }
+    sessionStarted(started)
   }
 
   private var freshSession: () -> String {
@@ -47,7 +57,8 @@ extension Recorder {
     // The id is made here, so that the waiter is there before the event can be written.
     let eventID = id ?? environment.random.eventID()
     let identity = Identity(id: eventID, isFromCaller: id != nil)
-    state.withLock { $0.waiters[eventID] = completion }
+    // Two callers with one id: the first one's event is on its way.
+    guard wait(for: eventID, completion) else { return completion(reject(.duplicateID)) }
     switch record(type: type, payload: payload, identity: identity) {
     case .buffered(_, .syncPending):
       resumeWhenSynced([eventID])
@@ -75,7 +86,7 @@ extension Recorder {
           completion(.durable(event.id))
         case .syncPending(let sequence):
           committed(sequence: sequence, bytes: event.bytes)
-          completion(.buffered(event.id, .syncPending))
+          awaitSync(event.id, completion)
         case .duplicate: completion(reject(.duplicateID))
         case .blocked(let block):
           bufferAwaited(event, reason: BufferReason(block), completion)
@@ -89,14 +100,37 @@ extension Recorder {
     _ event: PendingEvent, reason: BufferReason?,
     _ completion: @escaping @Sendable (RecordReceipt) -> Void
   ) {
-    let isOpen = state.withLock { state -> Bool in
-      if !state.isShutDown { state.waiters[event.id] = completion }
-      return !state.isShutDown
-    }
-    guard isOpen else { return completion(reject(.shutDown)) }
-    switch buffer(event, reason: reason) {
+    // Two callers with one id: the first one's event is on its way.
+    guard wait(for: event.id, completion) else { return completion(reject(.duplicateID)) }
+    var patience = Patience(limitMs: configuration.recordWaitMs)
+    switch buffer(event, reason: reason, &patience) {
     case .buffered: break  // The shell resumes it when the buffer is written.
     case let receipt: resume([event.id], with: receipt)
+    }
+  }
+
+  /// Committed, but the medium did not take it: it is tried again with the next upkeep.
+  private func awaitSync(
+    _ id: EventID, _ completion: @escaping @Sendable (RecordReceipt) -> Void
+  ) {
+    let isAbandoned = state.withLock { state -> Bool in
+      guard !state.isAbandoned else { return true }
+      state.waiters[id] = completion
+      state.unsynced.insert(id)
+      state.owesSync = true
+      return false
+    }
+    if isAbandoned { completion(.buffered(id, .syncPending)) }
+  }
+
+  /// False where another caller waits for an event of this id.
+  private func wait(
+    for id: EventID, _ completion: @escaping @Sendable (RecordReceipt) -> Void
+  ) -> Bool {
+    state.withLock { state in
+      guard state.waiters[id] == nil else { return false }
+      state.waiters[id] = completion
+      return true
     }
   }
 
@@ -124,7 +158,8 @@ extension Recorder {
   func picture() -> Picture {
     state.withLock { state in
       Picture(
-        buffered: state.buffer.count, bufferedBytes: state.buffer.bytes,
+        buffered: state.buffer.count + max(0, state.late),
+        bufferedBytes: state.buffer.bytes + max(0, state.lateBytes),
         committedSinceCount: state.committedSinceCount, rejected: state.rejected,
         sessionID: state.session.id)
     }
@@ -142,7 +177,9 @@ extension Recorder {
     state.withLock { $0.lastSequence == 0 ? .max : $0.lastSequence }
   }
 
-  var account: String? { state.withLock { $0.account } }
+  var identity: RecordingIdentity {
+    state.withLock { RecordingIdentity(session: $0.session.id, account: $0.account) }
+  }
 
   /// The store is about to be counted: what is committed from now on is not in that count.
   func countStartsAnew() { state.withLock { $0.committedSinceCount = 0 } }
@@ -162,6 +199,8 @@ extension Recorder {
     let now = environment.clock.now()
     let bootID = environment.clock.bootID()
     let started = state.withLock { state -> String? in
+      // Events from before this moment are of this account, whoever has come since.
+      state.earlierAccount = account
       if state.account == nil { state.account = account }
       let isNew = state.session.restore(session, now: now, bootID: bootID, fresh: freshSession)
       return isNew ? state.session.id : nil
@@ -175,33 +214,64 @@ extension Recorder {
   }
 
   func resumeWhenSynced(_ ids: [EventID]) {
-    let isAwaited = state.withLock { state in ids.contains { state.waiters[$0] != nil } }
-    guard isAwaited else { return }
-    store.whenSynced { [self] block in
-      // Not on the medium, but committed: the waiter is told the truth.
-      for id in ids {
-        resume([id], with: block == nil ? .durable(id) : .buffered(id, .syncPending))
-      }
+    let awaited = state.withLock { state -> [EventID] in
+      let awaited = ids.filter { state.waiters[$0] != nil }
+      state.unsynced.formUnion(awaited)
+      return awaited
     }
+    if !awaited.isEmpty { sync(awaited) }
+  }
+
+  private func sync(_ ids: [EventID]) {
+    store.whenSynced { [self] block in
+      state.withLock { state in
+        // Committed, but not on the medium: it is tried again with the next upkeep.
+        if block == nil { state.unsynced.subtract(ids) } else { state.owesSync = true }
+      }
+      if block == nil { resume(ids, with: nil) }
+    }
+  }
+
+  /// Tries again what the medium did not take. True where something is still owed.
+  func retryUnsynced() -> Bool {
+    let ids = state.withLock { state -> [EventID] in
+      guard state.owesSync else { return [] }
+      state.owesSync = false
+      return Array(state.unsynced)
+    }
+    if !ids.isEmpty { sync(ids) }
+    return state.withLock { $0.owesSync }
   }
 
   /// `purge()`: what is in memory goes too.
   func clearBuffer() {
-    let ids = state.withLock { state -> [EventID] in
-      let ids = state.buffer.removeAll().map(\.id)
-      state.rejected[.purged, default: 0] += ids.count
-      return ids
+    // Behind whoever writes a chunk of the buffer just now and removes it by count afterwards.
+    let ids = drain.withLock { _ in
+      state.withLock { state -> [EventID] in
+        let ids = state.buffer.removeAll().map(\.id)
+        if !ids.isEmpty { state.rejected[.purged, default: 0] += ids.count }
+        return ids
+      }
     }
     if !ids.isEmpty {
-      diagnostics.emit(.dropped(count: ids.count, reason: DropReason.purged.rawValue))
+      diagnostics.emit(.dropped(count: ids.count, reason: .purged))
     }
     resume(ids, with: .rejected(.purged))
   }
 
   /// `shutdown()`: nobody will write any more.
   func abandonWaiters() {
-    let (ids, lost) = state.withLock { ($0.waiters.keys.map { $0 }, $0.buffer.count) }
-    if lost > 0 { diagnostics.emit(.dropped(count: lost, reason: "shutDownWhileBlocked")) }
-    resume(ids, with: .rejected(.shutDown))
+    let (unsynced, waiting, lost) = state.withLock { state -> ([EventID], [EventID], Int) in
+      state.isAbandoned = true
+      let lost = state.buffer.removeAll().count
+      if lost > 0 { state.rejected[.shutDown, default: 0] += lost }
+      let unsynced = Array(state.unsynced)
+      state.unsynced = []
+      return (unsynced, Array(Set(state.waiters.keys).subtracting(unsynced)), lost)
+    }
+    if lost > 0 { diagnostics.emit(.lostAtShutdown(count: lost)) }
+    // Committed: the next run delivers them, unless the power goes first.
+    for id in unsynced { resume([id], with: .buffered(id, .syncPending)) }
+    resume(waiting, with: .rejected(.shutDown))
   }
 }

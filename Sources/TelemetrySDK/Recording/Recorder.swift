@@ -22,6 +22,18 @@ package final class Recorder: Sendable {
     /// Events committed since the store was last counted.
     var committedSinceCount = 0
     var waiters: [EventID: @Sendable (RecordReceipt) -> Void] = [:]
+    /// Events whose callers waited no longer although they were being written; may be one behind
+    /// zero for the moment in which the answer overtakes the call.
+    var late = 0
+    var lateBytes = 0
+    /// Committed and awaited, but not known to be on the medium.
+    var unsynced: Set<EventID> = []
+    /// The medium did not take them when it was tried.
+    var owesSync = false
+    /// Whose the events are that were recorded before the store had told.
+    var earlierAccount: String?
+    /// Nobody writes the buffer any more.
+    var isAbandoned = false
   }
 
   let configuration: TelemetryConfiguration
@@ -31,7 +43,7 @@ package final class Recorder: Sendable {
   let isDisabled: Bool
   let state: Guarded<State>
   /// Held while a chunk of the buffer is written, so that chunks keep their order.
-  let drain = Guarded(())
+  let drain = Guarded((), waitsAreBounded: true)
   /// Bytes that one event may have, so that it fits a batch alone, and the write-ahead log.
   let maxEventBytes: Int
   /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
@@ -85,9 +97,7 @@ package final class Recorder: Sendable {
     case .failure(let reason): return .failure(reason)
     case .success(let admitted): admission = admitted
     }
-    if admission.sessionIsNew, let session = admission.session {
-      diagnostics.emit(.sessionStarted(session))
-    }
+    if admission.sessionIsNew { sessionStarted(admission.session) }
     guard case .object(let members) = payload else { return .failure(.payloadNotObject) }
     var event = TelemetryEvent(id: identity.id, type: type, payload: members)
     event.payload = EventEncoder.merging(members, admission.attributes)
@@ -138,82 +148,12 @@ package final class Recorder: Sendable {
     diagnostics.emit(.rejected(reason))
     return .rejected(reason)
   }
+}
 
-  /// Straight to the store where it takes writes, else to the buffer.
-  private func store(_ event: PendingEvent) -> RecordReceipt {
-    guard let finished = finishedForStore(event) else { return buffer(event, reason: nil) }
-    switch store.append(finished) {
-    case .durable(let sequence):
-      committed(sequence: sequence, bytes: event.bytes)
-      return .durable(event.id)
-    case .syncPending(let sequence):
-      committed(sequence: sequence, bytes: event.bytes)
-      return .buffered(event.id, .syncPending)
-    case .duplicate:
-      return reject(.duplicateID)
-    case .blocked(let block):
-      return buffer(event, reason: BufferReason(block))
-    }
-  }
-
-  /// Nil where the event has to be buffered.
-  func finishedForStore(_ event: PendingEvent) -> NewEvent? {
-    // An event whose session is unknown must wait for the store, which knows.
-    guard state.withLock({ $0.detour }) == nil, let session = event.session,
-      let account = event.account
-    else { return nil }
-    return event.finished(session: session, account: account)
-  }
-
-  /// Keeps the event in memory. A reason starts the detour: from now on, until the buffer is
-  /// written, no caller waits for the store again.
-  func buffer(_ event: PendingEvent, reason: BufferReason?) -> RecordReceipt {
-    var (fits, detour, began) = keep(event, reason)
-    if began, reason != nil { diagnostics.emit(.storageBlocked(detour)) }
-    if state.withLock({ $0.isRecovering }) {
-      // The store takes writes again: whoever adds also writes, or busy callers would keep the
-      // buffer full for ever.
-      let written = drainChunk(waitingAtMostMs: configuration.recordWaitMs).written
-      if written.contains(event.id) { return .durable(event.id) }
-      if !fits { (fits, detour, _) = keep(event, nil) }
-    }
-    announce()
-    return fits ? .buffered(event.id, detour) : reject(.bufferFull)
-  }
-
-  private func keep(
-    _ event: PendingEvent, _ reason: BufferReason?
-  ) -> (fits: Bool, detour: BufferReason, began: Bool) {
-    state.withLock { state in
-      let began = state.detour == nil
-      let detour = state.detour ?? reason ?? .busy
-      state.detour = detour
-      if reason != nil { state.isRecovering = false }
-      let fits = state.buffer.append(event)
-      if fits { state.news.buffered += 1 }
-      return (fits, detour, began)
-    }
-  }
-
-  func committed(sequence: Int64, bytes: Int) {
-    let isFirst = state.withLock { state -> Bool in
-      state.news.events += 1
-      state.news.bytes += bytes
-      state.lastSequence = max(state.lastSequence, sequence)
-      state.committedSinceCount += 1
-      defer { state.newsIsAnnounced = true }
-      return !state.newsIsAnnounced
-    }
-    if isFirst { onNews.withLock { $0 }?.call(()) }
-  }
-
-  func announce() {
-    let isFirst = state.withLock { state -> Bool in
-      defer { state.newsIsAnnounced = true }
-      return !state.newsIsAnnounced
-    }
-    if isFirst { onNews.withLock { $0 }?.call(()) }
-  }
+/// Who records, and in which session.
+struct RecordingIdentity: Sendable, Equatable {
+  var session: String?
+  var account: String?
 }
 
 /// An event's id, and who chose it.

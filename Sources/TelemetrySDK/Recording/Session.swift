@@ -6,11 +6,11 @@ import JSONText
 /// phone sleeps, or on request. It survives a kill: the store keeps when it was last seen.
 struct SessionKeeper: Sendable {
   let timeoutMs: Int64
-  /// Nil until `restore`.
+  /// Nil until `restore` or `startNew`.
   private(set) var id: String?
+  /// The session of events that were recorded before there was any; nil until `restore`.
+  private(set) var earlier: String?
   private var backgroundSince: Moment?
-  /// Set by `startNew` before the store has answered.
-  private var wantsNew = false
 
   init(timeoutMs: Int64) { self.timeoutMs = timeoutMs }
 
@@ -33,25 +33,25 @@ struct SessionKeeper: Sendable {
   mutating func restore(
     _ record: SessionRecord?, now: Moment, bootID: String, fresh: () -> String
   ) -> Bool {
-    guard id == nil else { return false }
-    if let record, !wantsNew, record.bootID == bootID,
-      record.seen <= now, now.milliseconds(since: record.seen) < timeoutMs
+    guard earlier == nil else { return false }
+    var goesOn = false
+    if let record, record.bootID == bootID, record.seen <= now,
+      now.milliseconds(since: record.seen) < timeoutMs
     {
-      id = record.id
-      return false
+      earlier = record.id
+      goesOn = true
+    } else {
+      earlier = fresh()
     }
-    id = fresh()
-    return true
+    guard id == nil else { return false }
+    id = earlier
+    return !goesOn
   }
 
-  /// Returns true where the new session began at once.
-  mutating func startNew(fresh: () -> String) -> Bool {
-    guard id != nil else {
-      wantsNew = true
-      return false
-    }
+  /// A new session from now on, also before the store has told which one goes on. Returns its id.
+  mutating func startNew(fresh: () -> String) -> String? {
     id = fresh()
-    return true
+    return id
   }
 
   mutating func enterBackground(now: Moment) {

@@ -74,8 +74,11 @@ package enum AppendOutcome: Sendable, Equatable {
   }
 }
 
+/// Told once what became of an event that was being written when its caller's patience ended.
+package typealias LateAnswer = @Sendable (AppendOutcome) -> Void
+
 /// Why an event left the queue without being delivered. One case per reason, each counted.
-package enum DropReason: String, Sendable, Hashable, CaseIterable {
+public enum DropReason: String, Sendable, Hashable, CaseIterable {
   /// Oldest rows evicted at the disk cap.
   case queueFull
   /// Older than the age limit on a confirmed wall clock.
@@ -127,7 +130,7 @@ public struct ConservationLedger: Sendable, Hashable {
   public var queued: Int64 = 0
   /// Lying in quarantine now.
   public var quarantined: Int64 = 0
-  /// Gone for a named reason. Keys are `DropReason` names.
+  /// Gone for a named reason. Keys are names of ``DropReason``.
   public var dropped: [String: Int64] = [:]
 
   /// True where the invariant holds.
@@ -185,7 +188,7 @@ package struct BatchBounds: Sendable, Equatable {
 
 /// The queue's contract. One contract test suite runs against every implementation.
 ///
-/// Thread safety: `append` may be called from any thread and waits at most the configured bound.
+/// Thread safety: `append` may be called from any thread; with a `patience` it waits no longer.
 /// All other members are called from the SDK's one store queue. No member throws to the host:
 /// trouble is an answer (`blocked`) or a `StoreEvent`.
 package protocol EventStore: AnyObject, Sendable {
@@ -199,6 +202,12 @@ package protocol EventStore: AnyObject, Sendable {
   /// Commits one event. From `.durable` on SIGKILL cannot lose it.
   func append(_ event: NewEvent) -> AppendOutcome
 
+  /// The same for a caller on the app's thread, who waits for other holders of the store no
+  /// longer than `patience` grants. Nil where the event is being written at that moment: the
+  /// answer that `late` makes is called once, later, on another thread.
+  func append(_ event: NewEvent, patience: inout Patience, late: () -> LateAnswer)
+    -> AppendOutcome?
+
   /// Commits one event together with those of others that wait, and calls back, on any thread,
   /// with `.durable` once it is on the medium: `.syncPending` says that the device flush failed.
   /// Whatever is called on the store after this sees the event committed.
@@ -207,6 +216,9 @@ package protocol EventStore: AnyObject, Sendable {
   /// Commits many in one transaction (the memory buffer's drain). Answers for a prefix: a first
   /// `.blocked` ends the list.
   func append(batch events: [NewEvent]) -> [AppendOutcome]
+
+  /// The same for a caller on the app's thread.
+  func append(batch events: [NewEvent], patience: inout Patience) -> [AppendOutcome]
 
   /// Calls back, on any thread, once everything committed so far is on the medium (device flush).
   func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void)
@@ -273,6 +285,17 @@ extension EventStore {
     let outcome = append(event)
     guard case .syncPending = outcome else { return callback(outcome) }
     whenSynced { callback(outcome.synced(unless: $0)) }
+  }
+
+  // For stores that nobody holds for long.
+  package func append(
+    _ event: NewEvent, patience: inout Patience, late: () -> LateAnswer
+  ) -> AppendOutcome? {
+    append(event)
+  }
+
+  package func append(batch events: [NewEvent], patience: inout Patience) -> [AppendOutcome] {
+    append(batch: events)
   }
 }
 

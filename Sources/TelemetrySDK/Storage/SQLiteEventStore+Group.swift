@@ -1,12 +1,16 @@
+import Dispatch
+
 /// An event waiting for the store: whoever holds the lock next writes for all that wait.
 final class AppendTicket: @unchecked Sendable {
-  // Guard: the store's `tickets` lock for `isTaken`; `outcome` is written by the holder of the
-  // store's lock and read after that lock was had.
+  // Guard: the store's `tickets` lock. Nobody else knows a ticket with a callback once it is
+  // taken.
   let event: NewEvent
   /// Nil where a caller stands waiting for the outcome.
   let callback: (@Sendable (AppendOutcome) -> Void)?
   var isTaken = false
   var outcome: AppendOutcome?
+  /// Set by a caller who waits no longer although the event is being written.
+  var late: LateAnswer?
 
   init(_ event: NewEvent, callback: (@Sendable (AppendOutcome) -> Void)? = nil) {
     self.event = event
@@ -45,8 +49,12 @@ extension SQLiteEventStore {
     }
     if isFull {
       // The pace is more than the medium's: the caller writes, and waits as `append` does.
-      let outcome = append(event)
-      return whenSynced { callback(outcome.synced(unless: $0)) }
+      var patience = Patience(limitMs: configuration.appendWaitMs)
+      let finish: LateAnswer = { [self] outcome in
+        whenSynced { callback(outcome.synced(unless: $0)) }
+      }
+      if let outcome = append(event, patience: &patience, late: { finish }) { finish(outcome) }
+      return
     }
     askForSync()
   }
@@ -89,9 +97,20 @@ extension SQLiteEventStore {
     let events = tickets.map(\.event) + (event.map { [$0] } ?? [])
     let outcomes =
       state.core?.append(group: events) ?? events.map { _ in .blocked(state.reason) }
-    for (ticket, outcome) in zip(tickets, outcomes) { ticket.outcome = outcome }
+    settle(tickets, outcomes)
     state.answered += tickets.filter { $0.callback != nil }
     return outcomes.last ?? .blocked(.busy)
+  }
+
+  /// Writes the answers down; those whose callers wait no longer are told on a thread of its own.
+  func settle(_ group: [AppendTicket], _ outcomes: [AppendOutcome]) {
+    let late = tickets.withLock { _ in
+      zip(group, outcomes).compactMap { ticket, outcome -> (LateAnswer, AppendOutcome)? in
+        ticket.outcome = outcome
+        return ticket.late.map { ($0, outcome) }
+      }
+    }
+    for (late, outcome) in late { lateQueue.async { late(outcome) } }
   }
 
   func takeTickets() -> [AppendTicket] {

@@ -84,18 +84,19 @@ extension SQLiteEventStore {
     }
   }
 
-  /// Waits a bounded time, once, for the log to have room. True where it is worth another try.
-  func waitForRestart() -> Bool {
+  /// Waits for the log to have room, once, and no longer than is granted. True where it is worth
+  /// another try.
+  func waitForRestart(_ patience: inout Patience) -> Bool {
     askForRestart()
     guard configuration.usesBackgroundThreads else { return true }
-    let mayWait = onCore { core -> Bool in
+    let mayWait = onCore(waiting: &patience) { core -> Bool in
       defer { core.hasWaitedForLog = true }
       return !core.hasWaitedForLog
     }
     guard case .success(true) = mayWait else { return false }
-    let limit = DispatchTimeInterval.milliseconds(Int(configuration.appendWaitMs))
+    let limit = DispatchTimeInterval.nanoseconds(Int(patience.leftNs()))
     guard restarts.wait(timeout: .now() + limit) == .success else { return false }
-    _ = onCore { $0.hasWaitedForLog = false }
+    _ = onCore(waiting: &patience) { $0.hasWaitedForLog = false }
     return true
   }
 

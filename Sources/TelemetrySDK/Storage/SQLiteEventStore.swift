@@ -43,13 +43,15 @@ package final class SQLiteEventStore: EventStore {
   let keyStore: any KeyStore
   let clock: any TelemetryClock
   let files: any FileOperations
-  let state = Guarded(State())
-  let upkeep = Guarded(Upkeep())
+  let state = Guarded(State(), waitsAreBounded: true)
+  let upkeep = Guarded(Upkeep(), waitsAreBounded: true)
   let requests = Guarded(Requests())
   /// Callers of `append` that wait. Taken inside the state's lock, never around it.
   let tickets = Guarded<[AppendTicket]>([])
   private let listener = Guarded<Callback<StoreEvent>?>(nil)
   let checkpointQueue = DispatchQueue(label: "telemetry.store.checkpoint", qos: .utility)
+  /// Where callers who waited no longer hear what came of their event.
+  let lateQueue = DispatchQueue(label: "telemetry.store.late", qos: .utility)
   let syncQueue = DispatchQueue(label: "telemetry.store.sync", qos: .utility)
   /// Entered while a restart of the log is asked for or running.
   let restarts = DispatchGroup()
@@ -84,17 +86,36 @@ package final class SQLiteEventStore: EventStore {
   ) -> Result<Value, Blocked> {
     let (result, events) = state.withLock { state -> (Result<Value, Blocked>, [StoreEvent]) in
       commitWaiting(&state)
-      guard let core = state.core else { return (.failure(Blocked(reason: state.reason)), []) }
-      guard !core.isDamaged else { return (.failure(Blocked(reason: .notOpen)), []) }
-      do {
-        return (.success(try body(core)), core.takeEvents())
-      } catch {
-        let reason = isWrite ? core.blocked(by: error) : core.meaning(of: error)
-        return (.failure(Blocked(reason: reason)), core.takeEvents())
-      }
+      return run(isWrite, state, body)
     }
     tell(events)
     return result
+  }
+
+  /// The same for a caller on the app's thread.
+  func onCore<Value>(
+    waiting patience: inout Patience, _ body: (StoreCore) throws -> Value
+  ) -> Result<Value, Blocked> {
+    let answer = state.withLock(waiting: &patience) { state in
+      commitWaiting(&state)
+      return run(false, state, body)
+    }
+    guard let (result, events) = answer else { return .failure(Blocked(reason: .busy)) }
+    tell(events)
+    return result
+  }
+
+  private func run<Value>(
+    _ isWrite: Bool, _ state: State, _ body: (StoreCore) throws -> Value
+  ) -> (Result<Value, Blocked>, [StoreEvent]) {
+    guard let core = state.core else { return (.failure(Blocked(reason: state.reason)), []) }
+    guard !core.isDamaged else { return (.failure(Blocked(reason: .notOpen)), []) }
+    do {
+      return (.success(try body(core)), core.takeEvents())
+    } catch {
+      let reason = isWrite ? core.blocked(by: error) : core.meaning(of: error)
+      return (.failure(Blocked(reason: reason)), core.takeEvents())
+    }
   }
 
   /// The same for a write of bounded size: makes room in the log first, and a success clears an
@@ -138,7 +159,7 @@ package final class SQLiteEventStore: EventStore {
     while !reading.isComplete {
       let result = onCore { core -> BatchReading in
         var next = reading
-        try core.readChunk(into: &next)
+        try core.readChunk(into: &next) { state.isUrgent }
         return next
       }
       switch result {

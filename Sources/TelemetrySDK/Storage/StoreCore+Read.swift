@@ -34,8 +34,9 @@ struct BatchReading {
 }
 
 extension StoreCore {
-  /// Reads one chunk of rows into the batch. Rows that do not open go to quarantine.
-  func readChunk(into reading: inout BatchReading) throws {
+  /// Reads one chunk of rows into the batch, a short one where somebody on the app's thread waits
+  /// for the lock. Rows that do not open go to quarantine.
+  func readChunk(into reading: inout BatchReading, isUrgent: () -> Bool = { false }) throws {
     if reading.cursor == .min, let account = reading.account {
       guard mayHaveRows(of: account) else { return reading.isComplete = true }
       reading.cursor = starts[account] ?? .min
@@ -45,18 +46,22 @@ extension StoreCore {
     statement.bind(2, Int64(StoreCore.chunkRows))
     var unreadable: [RowHead] = []
     var rows = 0
+    var isCut = false
     do {
       defer { statement.reset() }
-      while !reading.isComplete, try statement.step() {
+      while !reading.isComplete, !isCut, try statement.step() {
         rows += 1
+        isCut = rows % StoreCore.rowsBetweenLooks == 0 && isUrgent()
         reading.cursor = statement.integer(0)
         if !take(statement, into: &reading) { unreadable.append(RowHead(statement)) }
       }
     }
-    if rows < StoreCore.chunkRows && !reading.isComplete { reading.isComplete = true }
+    if rows < StoreCore.chunkRows, !isCut { reading.isComplete = true }
     noteStart(of: reading)
     if !unreadable.isEmpty { try quarantine(unreadable, reason: .unreadable) }
   }
+
+  private static let rowsBetweenLooks = 8
 
   /// Other accounts' rows before this one's are not walked over again for each batch.
   private func noteStart(of reading: BatchReading) {

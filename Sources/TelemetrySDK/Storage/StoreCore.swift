@@ -179,6 +179,17 @@ final class StoreCore {
     events.append(.unblocked)
   }
 
+  /// Runs a write for a caller who has waited already: another connection's lock is waited for
+  /// only as long as is left.
+  func waiting(atMost patience: Patience, _ write: () -> Void) {
+    var patience = patience
+    guard patience.isBegun, block == nil else { return write() }
+    connection.setBusyMs(Int32(clamping: patience.leftNs() / 1_000_000))
+    write()
+    // One that met a lock has set it to nothing.
+    if block != .locked { connection.setBusyMs(Int32(clamping: configuration.appendWaitMs)) }
+  }
+
   func takeEvents() -> [StoreEvent] {
     guard !events.isEmpty else { return [] }
     defer { events = [] }

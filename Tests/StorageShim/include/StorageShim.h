@@ -44,6 +44,11 @@ void shim_reset(void);
 void shim_plan(long from, long until, int action);
 /* With SHIM_DIE: how many bytes of the write at which death came reach the file. */
 void shim_tear(long bytes);
+/* The next operation of the kind stands still, before it has any effect, until shim_let_go. */
+void shim_hold(int kind);
+/* Returns once an operation stands still. */
+void shim_wait_until_held(void);
+void shim_let_go(void);
 long shim_operations(void);
 int shim_is_dead(void);
 /* 1: syncs are counted but not carried out. */

@@ -13,7 +13,7 @@ struct DeliveryLaws {
     var wasRestored = false
   }
 
-  var broken: [String] = []
+  var broken: [DeliveryLaw] = []
   /// The server's wish, and the pause that refusals earn.
   var gate: Moment?
   var pause: Moment?
@@ -21,11 +21,16 @@ struct DeliveryLaws {
   var countsRefusals = true
   /// Bodies with a final 4xx; (body, token) pairs with a 401.
   var final: Set<Set<Int64>> = []
-  var unauthorized: Set<[String]> = []
+  var unauthorized: Set<Pair> = []
   var acknowledged: Set<Int64> = []
   /// How the last request of a batch was answered.
   var answers: [UInt64: Int] = [:]
   var failure: Failure?
+
+  struct Pair: Hashable {
+    let body: Set<Int64>
+    let token: String
+  }
 
   static let baseMs: Int64 = 2_000
 
@@ -39,13 +44,13 @@ struct DeliveryLaws {
 
   mutating func sends(_ rows: [EngineWorld.Row], token: String, at now: Moment) {
     let body = Set(rows.map(\.sequence))
-    if let gate, now < gate { broken.append("a request before the server's gate") }
-    if let pause, now < pause { broken.append("a request within the pause after refusals") }
-    if final.contains(body) { broken.append("a body is sent again after a final answer") }
-    if unauthorized.contains(key(body, token)) {
-      broken.append("a request is sent again with the token that got 401")
+    if let gate, now < gate { broken.append(.requestBeforeGate) }
+    if let pause, now < pause { broken.append(.requestInPause) }
+    if final.contains(body) { broken.append(.resentAfterFinal) }
+    if unauthorized.contains(Pair(body: body, token: token)) {
+      broken.append(.resentWithRefusedToken)
     }
-    if !acknowledged.isDisjoint(with: body) { broken.append("acknowledged rows are sent again") }
+    if !acknowledged.isDisjoint(with: body) { broken.append(.resentAfterAcknowledgement) }
     checkResend(body, token, now)
     failure = nil
   }
@@ -58,12 +63,8 @@ struct DeliveryLaws {
       || (failure.status == 401 && failure.token != token)
       || (failure.status == nil && failure.wasRestored)
     if waitedMs < DeliveryLaws.baseMs, !isExcused {
-      broken.append("the same body again after \(waitedMs) ms")
+      broken.append(.resentAtOnce)
     }
-  }
-
-  private func key(_ body: Set<Int64>, _ token: String) -> [String] {
-    body.sorted().map(String.init) + [token]
   }
 
   /// The world answers a request.
@@ -95,7 +96,7 @@ struct DeliveryLaws {
     _ facts: AnswerFacts, _ request: EngineWorld.Request, _ body: Set<Int64>, _ now: Moment
   ) {
     switch facts.status {
-    case 401: unauthorized.insert(key(body, request.token))
+    case 401: unauthorized.insert(Pair(body: body, token: request.token))
     case 429, 500...510, 512...599:
       if let text = facts.retryAfter.first, let seconds = Int64(text), seconds > 0 {
         gate = now.adding(milliseconds: min(seconds, 86_400) * 1_000)
@@ -113,15 +114,16 @@ struct DeliveryLaws {
 
   func settles(
     _ batch: UInt64, _ rows: [EngineWorld.Row], _ settlement: Settlement,
-    _ broken: inout [String]
+    _ broken: inout [DeliveryLaw]
   ) {
     switch settlement {
     case .delivered:
-      if !(200...299).contains(answers[batch] ?? 0) { broken.append("deleted without a 2xx") }
+      if !(200...299).contains(answers[batch] ?? 0) {
+        broken.append(.deletedWithoutAcknowledgement)
+      }
     case .quarantine:
-      let status = answers[batch] ?? 0
       let isKnown = final.contains(Set(rows.map(\.sequence)))
-      if !isKnown { broken.append("quarantined after \(status)") }
+      if !isKnown { broken.append(.quarantinedWithoutFinal) }
     }
   }
 

@@ -8,10 +8,18 @@ struct EngineDriver {
   private var random: SplitMix
   private var tokenNumber = 0
   private var account = "a"
+  private let mood: Mood
 
-  init(seed: UInt64) {
+  /// What the server is like in one life.
+  private enum Mood: CaseIterable {
+    case mixed, refusing, unauthorized, busy
+  }
+
+  init(seed: UInt64, mutation: EngineMutation? = nil) {
     random = SplitMix(seed: seed)
     let choice = random.next()
+    // Planted faults shall be met soon.
+    mood = mutation == nil ? .mixed : Mood.allCases[Int(choice >> 16) % 4]
     world = EngineWorld(seed: seed) { configuration in
       configuration.isolatesRefusedBodies = choice & 3 == 0
       configuration.foreignAccounts = ForeignAccountPolicy.allCases[Int(choice >> 8) % 3]
@@ -20,6 +28,7 @@ struct EngineDriver {
       configuration.allowsExpensivePaths = choice & 64 != 0
       configuration.batchMaxEvents = choice & 128 == 0 ? 10 : 1_000
     }
+    world.mutation = mutation
     world.laws.countsRefusals = !world.policy.isolatesRefusedBodies
     world.open()
   }
@@ -62,6 +71,10 @@ struct EngineDriver {
   private mutating func answerToken() {
     guard !world.asking.isEmpty else { return }
     if chance(15) { return world.answerToken(nil) }
+    // A provider that turns between two tokens, also after a 401.
+    if chance(10), tokenNumber > 0 {
+      return world.answerToken("T\(tokenNumber - 1)\(account)", account: account)
+    }
     if chance(70) { tokenNumber += 1 }
     if chance(5) { account = account == "a" ? "b" : "a" }
     world.answerToken("T\(tokenNumber)\(account)", account: account)
@@ -69,6 +82,14 @@ struct EngineDriver {
 
   private mutating func answerRequest() {
     let retryAfter = [nil, nil, "0", "-7", "1", "20", "4000", "99999999", "soon"][draw(9)]
+    if world.mutation != nil, chance(50) {
+      switch mood {
+      case .mixed: break
+      case .refusing: return world.answer(status: [400, 403, 422][draw(3)])
+      case .unauthorized: return world.answer(status: 401)
+      case .busy: return world.answer(status: 503, retryAfter: retryAfter)
+      }
+    }
     switch draw(100) {
     case 0..<45: world.answer(status: [200, 202, 204][draw(3)])
     case 45..<60:
@@ -154,8 +175,8 @@ struct EngineDriver {
   private mutating func end() {
     world.isShutDown = true
     world.input(.shutDown)
-    if !world.waiters.isEmpty { world.broken("a flush outlives the end") }
-    if world.assertion != nil || !world.tasks.isEmpty { world.broken("time outlives the end") }
+    if !world.waiters.isEmpty { world.broken(.waiterOutlivesEnd) }
+    if world.assertion != nil || !world.tasks.isEmpty { world.broken(.timeOutlivesEnd) }
   }
 
   /// Everything is well: what can go must go, and then nothing is left behind.
@@ -171,20 +192,22 @@ struct EngineDriver {
     let gateMs = world.engine.serverGate?.milliseconds(since: world.now) ?? 0
     let pauseMs = world.engine.refusal.until?.milliseconds(since: world.now) ?? 0
     if gateMs > 86_400_000 || pauseMs > 21_600_000 {
-      world.broken("a pause is longer than granted")
+      world.broken(.pauseLongerThanGranted)
     }
     let longest = max(gateMs, pauseMs, 0)
     var leftMs = longest + 15 * 60_000
     while leftMs > 0 {
       settleAll()
       if !isWaiting, world.timers.isEmpty { break }
+      // A planted fault may leave a world that gets nowhere.
+      if world.laws.broken.count > 100 { return }
       let due = world.timers.values.map(\.at).min()?.milliseconds(since: world.now)
       let stepMs = max(1, min(leftMs, (due ?? leftMs) + 1))
       world.advance(ms: stepMs)
       leftMs -= stepMs
     }
     if isWaiting {
-      world.broken("rows are left \(longest / 60_000 + 15) minutes after all was well")
+      world.broken(.noProgress)
     }
     // What must run out, runs out; then nothing may be left.
     for _ in 0..<20 {
@@ -201,7 +224,11 @@ struct EngineDriver {
   }
 
   private mutating func settleAll() {
-    for _ in 0..<10_000 where world.hasOutstanding {
+    // A planted fault may make work without end; elsewhere so much is never needed.
+    var turnsLeft = world.mutation == nil ? 2_000 : 100
+    while world.hasOutstanding {
+      turnsLeft -= 1
+      if turnsLeft < 0 { return world.broken(.workWithoutEnd) }
       if world.opening { world.open() }
       world.finishBuffer(blocked: false)
       world.finishUpkeep()
@@ -214,12 +241,11 @@ struct EngineDriver {
       }
       world.answer(status: 200)
     }
-    if world.hasOutstanding { world.broken("work without end") }
   }
 
   private mutating func checkRest() {
-    if !world.marked.isEmpty { world.broken("rows stay marked: \(world.marked.count) batches") }
-    if !world.waiters.isEmpty { world.broken("a flush is never answered") }
-    if !world.timers.isEmpty { world.broken("timers leak: \(world.timers.keys)") }
+    if !world.marked.isEmpty { world.broken(.marksLeak) }
+    if !world.waiters.isEmpty { world.broken(.waiterNeverResumed) }
+    if !world.timers.isEmpty { world.broken(.timersLeak) }
   }
 }

@@ -11,7 +11,7 @@ final class EngineModelTests: XCTestCase {
   func testEngine_whenDrivenAtRandom_keepsTheLaws() {
     let first = SplitMix.seed("ENGINE_SEED")
     let steps =
-      ProcessInfo.processInfo.environment["ENGINE_STEPS"].flatMap { Int($0) } ?? 40_000
+      ProcessInfo.processInfo.environment["ENGINE_STEPS"].flatMap { Int($0) } ?? 100_000
     let shown = ProcessInfo.processInfo.environment["ENGINE_TRACE"].flatMap { Int($0) } ?? 25
     let stepsOfALife = 500
     var (sent, delivered, quarantined) = (0, 0, 0)
@@ -23,7 +23,7 @@ final class EngineModelTests: XCTestCase {
         if step % 250 == 0 { driver.heal() }
         guard driver.world.laws.broken.isEmpty else {
           return XCTFail(
-            "ENGINE_SEED=\(seed), step \(step): \(driver.world.laws.broken)\n"
+            "ENGINE_SEED=\(seed), step \(step): \(driver.world.laws.broken.map(\.rawValue))\n"
               + driver.world.trace.suffix(shown).map(\.description).joined(separator: "\n"))
         }
       }

@@ -86,9 +86,16 @@ extension EngineWorld {
 
   mutating func answerLate() {
     guard !late.isEmpty else { return }
+    let before = engine.flight
     input(
       .uploadEnded(
         generation: late.removeFirst(), .failed(code: -999, lostReusedConnection: false)))
+    // The next batch may be begun meanwhile; the request under way goes on.
+    if case .sending(let upload) = before, sending?.generation == upload.generation {
+      guard case .sending(let now) = engine.flight, now.generation == upload.generation else {
+        return broken(.lateAnswerHeard)
+      }
+    }
   }
 
   mutating func settleNext(complete: Bool = true) {
@@ -155,13 +162,13 @@ extension EngineWorld {
       .min(by: { ($0.value.at, $0.key.rawValue) < ($1.value.at, $1.key.rawValue) })
     {
       firedAtOnce = state.at > now ? 0 : firedAtOnce + 1
-      guard firedAtOnce < 50 else { return broken("timers fire without end at one moment") }
+      guard firedAtOnce < 50 else { return broken(.timersWithoutEnd) }
       now = max(now, state.at)
       fire(timer)
     }
     now = target
     for (_, deadline) in waiters where deadline < now {
-      broken("a flush waits beyond its time")
+      broken(.waiterBeyondItsTime)
       break
     }
   }

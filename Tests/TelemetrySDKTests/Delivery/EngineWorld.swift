@@ -74,6 +74,8 @@ struct EngineWorld {
   var accounts: [String: String] = [:]
 
   var laws = DeliveryLaws()
+  /// A fault planted into the engine, which the laws must find.
+  var mutation: EngineMutation?
   /// The latest inputs with their effects; written out only when a law is broken.
   var trace: [Entry] = []
 
@@ -98,16 +100,19 @@ struct EngineWorld {
 
   /// Hands an input to the engine and performs what it asks for.
   mutating func input(_ input: DeliveryInput) {
+    var input = input
+    mutation?.before(&input, &engine)
     laws.saw(input, at: now)
-    let effects = engine.handle(input, now: now)
-    if trace.count >= 1_000 { trace.removeFirst(500) }
+    var effects = engine.handle(input, now: now)
+    mutation?.after(&effects, &engine, input, now)
+    if trace.count >= 400 { trace.removeFirst(200) }
     trace.append(Entry(now: now, input: input, effects: effects))
     for effect in effects { perform(effect) }
-    if timers != engine.timers { broken("the timers set are not those of the engine") }
-    if isShutDown, !timers.isEmpty { broken("a timer runs after the end") }
+    if timers != engine.timers { broken(.timersDiffer) }
+    if isShutDown, !timers.isEmpty { broken(.timerAfterEnd) }
   }
 
-  mutating func broken(_ law: String) { laws.broken.append(law) }
+  mutating func broken(_ law: DeliveryLaw) { laws.broken.append(law) }
 
   private mutating func perform(_ effect: DeliveryEffect) {
     switch effect {
@@ -116,41 +121,41 @@ struct EngineWorld {
     case .send(let generation, let batch, let token): send(generation, batch, token)
     case .cancelUpload(let generation):
       if sending?.generation != generation {
-        broken("a request is cancelled that is not under way")
+        broken(.cancelledTwice)
       }
       sending = nil
       late.append(generation)
     case .release(let batch):
-      if marked.removeValue(forKey: batch) == nil { broken("a batch is released twice") }
+      if marked.removeValue(forKey: batch) == nil { broken(.releasedTwice) }
     case .settle(let generation, let batch, let settlement):
-      if settling.contains(where: { $0.batch == batch }) { broken("a batch is settled twice") }
-      if marked[batch] == nil { broken("a batch is settled that is not marked") }
+      if settling.contains(where: { $0.batch == batch }) { broken(.settledTwice) }
+      if marked[batch] == nil { broken(.settledUnmarked) }
       laws.settles(batch, marked[batch] ?? [], settlement, &self.laws.broken)
       settling.append(Settle(generation: generation, batch: batch, settlement: settlement))
     case .purgeOthers(let kept):
       let inFlight = Set(marked.values.flatMap { $0 })
       rows.removeAll { !kept.contains($0.account) && !inFlight.contains($0) }
     case .askToken(let generation):
-      if !asking.isEmpty { broken("the provider is asked twice at a time") }
+      if !asking.isEmpty { broken(.askedTwice) }
       asking.append(generation)
     case .setTimer(let timer, let at, let generation):
       timers[timer] = .init(at: at, generation: generation)
     case .cancelTimer(let timer):
-      if timers.removeValue(forKey: timer) == nil { broken("a timer is cancelled that is not set") }
+      if timers.removeValue(forKey: timer) == nil { broken(.timerCancelledTwice) }
     case .persist(let record): note = record
     case .beginBackgroundTime(let generation):
-      if assertion != nil { broken("background time is asked for twice") }
+      if assertion != nil { broken(.backgroundTimeTwice) }
       assertion = generation
     case .endBackgroundTime(let generation):
-      if assertion != generation { broken("background time is given back that is not held") }
+      if assertion != generation { broken(.backgroundTimeReturnedTwice) }
       assertion = nil
     case .completeTask(let id, _):
-      if tasks.remove(id) == nil { broken("a background task is completed twice") }
+      if tasks.remove(id) == nil { broken(.taskCompletedTwice) }
     case .openStore: opening = true
     case .writeBuffer: buffering = true
     case .upkeep: tending = true
     case .resumeWaiter(let id, _):
-      if waiters.removeValue(forKey: id) == nil { broken("a flush is answered twice") }
+      if waiters.removeValue(forKey: id) == nil { broken(.waiterResumedTwice) }
       granting.remove(id)
     case .enforceAge, .accountKnown, .scheduleBackgroundTask, .sync, .suspendStore, .resumeStore,
       .diagnostic:
@@ -159,20 +164,20 @@ struct EngineWorld {
   }
 
   private mutating func send(_ generation: UInt64, _ batch: UInt64, _ token: String) {
-    if sending != nil { broken("two requests at a time") }
-    if isShutDown || !hasConsent { broken("a request without consent or after the end") }
-    if !policy.allows(path) { broken("a request on a path that policy forbids") }
+    if sending != nil { broken(.twoRequests) }
+    if isShutDown || !hasConsent { broken(.requestForbidden) }
+    if !policy.allows(path) { broken(.requestOnForbiddenPath) }
     if !isForeground, assertion == nil, tasks.isEmpty, granting.isEmpty {
-      broken("a request in the background without time granted")
+      broken(.requestWithoutTime)
     }
-    guard let body = marked[batch], !body.isEmpty else { return broken("an unknown batch is sent") }
+    guard let body = marked[batch], !body.isEmpty else { return broken(.sentUnmarked) }
     let account = accounts[token] ?? ""
     if policy.foreignAccounts != .send,
       body.contains(where: { $0.account != "" && $0.account != account })
     {
-      broken("rows of another account under \(token)")
+      broken(.foreignAccount)
     }
-    if Set(body.map(\.account)).count > 1 { broken("two accounts in one batch") }
+    if Set(body.map(\.account)).count > 1 { broken(.accountsMixed) }
     laws.sends(body, token: token, at: now)
     sending = Request(generation: generation, batch: batch, token: token, rows: body)
   }

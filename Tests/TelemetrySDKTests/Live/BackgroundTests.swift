@@ -283,6 +283,67 @@ final class BackgroundTests: XCTestCase {
     XCTAssertEqual(report.withLock { $0?.ending }, .drained)
   }
 
+  func testExpiry_whenItComesAHundredMillisecondsIntoAHangingRequest_balancesAndDeliversLater() {
+    let world = DeviceWorld()
+    world.server.script { _ in .hang }
+    let ids = world.record(20)
+    world.telemetry.enterBackground()
+    world.advance(ms: 100)
+    XCTAssertEqual(world.server.underWay, 1)
+    world.assertions.expire()
+    world.run()
+    XCTAssertEqual(world.server.underWay, 0, "the request goes on")
+    XCTAssertEqual(world.server.cancelled, 1)
+    XCTAssertEqual(assertions(world).begun, assertions(world).ended)
+    XCTAssertEqual(assertions(world).begun, 1)
+    XCTAssertEqual(world.telemetry.status().queued, 20)
+    // Whatever else wakes the app there: no assertion is begun behind the expired one.
+    world.telemetry.record("moved", [:])
+    world.advance(ms: 86_400_000)
+    XCTAssertEqual(assertions(world).begun, 1)
+    world.server.script { _ in .answer(200) }
+    world.telemetry.enterForeground()
+    world.advance(ms: 30_000)
+    XCTAssertEqual(Array(world.deliveredIDs.dropFirst(20).prefix(20)), ids)
+    XCTAssertEqual(world.telemetry.status().queued, 0)
+  }
+
+  func testLowPower_whenOnForSevenDaysOfARarelyOpenedApp_agesNothingOutAndDeliversAfterwards() {
+    let world = DeviceWorld { $0.schedulesBackgroundTasks = true }
+    world.assertions.state.withLock { $0.grants = false }
+    world.telemetry.setLowPower(true)
+    world.telemetry.enterBackground()
+    var ids: [String] = []
+    for _ in 0..<100 {
+      ids += world.record(5)
+      world.advance(ms: 7 * 86_400_000 / 100)
+    }
+    XCTAssertEqual(world.server.requests.count, 0, "a request meanwhile")
+    XCTAssertEqual(world.scheduler.scheduled.withLock { $0 }, 0)
+    XCTAssertEqual(world.telemetry.status().queued, 500, "something aged out")
+    world.telemetry.enterForeground()
+    world.telemetry.setLowPower(false)
+    world.advance(ms: 30_000)
+    XCTAssertEqual(world.deliveredIDs, ids)
+    XCTAssertEqual(world.telemetry.status().ledger.dropped, [:])
+  }
+
+  func testLowPower_whenOnInFront_asksAtMostEveryFiveMinutesAndFlushStillWorks() {
+    let world = DeviceWorld()
+    world.telemetry.setLowPower(true)
+    for _ in 0..<288 {
+      world.record(2)
+      world.advance(ms: 300_000)
+    }
+    let gaps = zip(world.server.requests, world.server.requests.dropFirst()).map {
+      $1.at.milliseconds(since: $0.at)
+    }
+    XCTAssertGreaterThanOrEqual(gaps.min() ?? 0, 300_000)
+    world.record(3)
+    XCTAssertEqual(world.flush().withLock { $0?.ending }, .drained)
+    XCTAssertEqual(world.telemetry.status().ledger.dropped, [:])
+  }
+
   func testLowPower_whenSwitchedOff_deliversWithinOneInterval() {
     let world = DeviceWorld()
     world.telemetry.setLowPower(true)

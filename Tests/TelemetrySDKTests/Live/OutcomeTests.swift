@@ -143,7 +143,7 @@ final class OutcomeTests: XCTestCase {
     }
     let report = world.flush()
     XCTAssertEqual(
-      report.withLock { $0 }, FlushReport(ending: .drained, sent: 3, remaining: 0, dropped: 1))
+      report.withLock { $0 }, FlushReport(ending: .drained, sent: 3, remaining: 0, quarantined: 1))
     let entries = Guarded<[QuarantineEntry]>([])
     world.telemetry.quarantined(limit: 5) { found in entries.withLock { $0 = found } }
     world.run()

@@ -53,10 +53,10 @@ final class TransportTests: XCTestCase {
     XCTAssertEqual(CannedProtocol.followed.withLock { $0 }, 0)
   }
 
-  func testAnswer_whenLargerThanAMegabyte_isCutOff() throws {
+  func testAnswer_whenLargerThanFourMegabytes_isCutOff() throws {
     let answer = try send("/large").get()
     XCTAssertEqual(answer.status, 200)
-    XCTAssertEqual(answer.body.count, 1_000_000)
+    XCTAssertEqual(answer.body.count, 4_000_000)
   }
 
   func testFailure_whenTheConnectionIsLost_keepsItsCode() {
@@ -106,7 +106,7 @@ final class CannedProtocol: URLProtocol {
           self, wasRedirectedTo: URLRequest(url: target), redirectResponse: response)
       #endif
     case "/login": CannedProtocol.followed.withLock { $0 += 1 }
-    case "/large": finish(url, [:], Data(repeating: 7, count: 1_500_000))
+    case "/large": finish(url, [:], Data(repeating: 7, count: 4_500_000))
     case "/lost":
       client.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
     case "/hang": break

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TelemetrySDK
 import TelemetryTestSupport
 import XCTest
@@ -99,7 +100,7 @@ final class StoreThreadsTests: StoreTestCase {
   }
 
   func testLock_whenOnlyTriedBefore_stillGrantsTheWait() {
-    let gate = Guarded(0)
+    let gate = Guarded(0, waitsAreBounded: true)
     let isHeld = DispatchSemaphore(value: 0)
     let mayGo = DispatchSemaphore(value: 0)
     DispatchQueue(label: "holder").async {
@@ -114,8 +115,33 @@ final class StoreThreadsTests: StoreTestCase {
     XCTAssertNotNil(gate.withLock(waitingAtMostMs: 60_000) { $0 })
   }
 
+  func testLock_whenACallerAndAnotherWait_isTheCallersFirst() {
+    let gate = Guarded<[String]>([], waitsAreBounded: true)
+    let isHeld = DispatchSemaphore(value: 0)
+    let mayGo = DispatchSemaphore(value: 0)
+    let group = DispatchGroup()
+    DispatchQueue(label: "holder").async {
+      gate.withLock { _ in
+        isHeld.signal()
+        mayGo.wait()
+      }
+    }
+    isHeld.wait()
+    DispatchQueue(label: "caller").async(group: group) {
+      XCTAssertNotNil(gate.withLock(waitingAtMostMs: 3_600_000) { $0.append("caller") })
+    }
+    while !gate.isUrgent { sched_yield() }
+    // Whether it waits already or comes just as the lock is free: it stands back.
+    DispatchQueue(label: "other").async(group: group) {
+      gate.withLock { $0.append("other") }
+    }
+    mayGo.signal()
+    XCTAssertEqual(group.wait(timeout: .now() + 60), .success)
+    XCTAssertEqual(gate.withLock { $0 }, ["caller", "other"])
+  }
+
   func testAppend_whenTheLockStaysTaken_waitsOnceAndThenBuffersAtOnce() {
-    let gate = Guarded(0)
+    let gate = Guarded(0, waitsAreBounded: true)
     let isHeld = DispatchSemaphore(value: 0)
     let mayGo = DispatchSemaphore(value: 0)
     DispatchQueue(label: "holder").async {

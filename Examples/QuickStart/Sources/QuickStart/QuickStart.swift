@@ -19,7 +19,8 @@ enum QuickStart {
 
     let report = await telemetry.flush(timeout: 20)
     print(
-      "\(report.ending): \(report.sent) sent, \(report.remaining) left, \(report.dropped) dropped")
+      "\(report.ending): \(report.sent) sent, \(report.remaining) left, "
+        + "\(report.quarantined) refused, \(report.dropped) dropped")
     await withCheckedContinuation { done in telemetry.shutdown { done.resume() } }
     watching.cancel()
     exit(report.ending == .drained ? 0 : 1)
