@@ -28,6 +28,20 @@ public final class Ledger: Sendable {
     self.state = Guarded(state)
   }
 
+  /// Forgets what is in memory and reads the file again, as the next process does. Without a file
+  /// nothing is forgotten.
+  ///
+  /// - Throws: `LedgerError` when the file cannot be read any more; the ledger is empty then.
+  package func reopen() throws {
+    try state.access { state in
+      guard let path = state.file?.path else { return }
+      state = State()
+      let file = try SQLiteLedgerFile(path: path)
+      try file.load(into: &state)
+      state.file = file
+    }
+  }
+
   /// Counters since the ledger was made or reset.
   public var counts: LedgerCounts { state.access { $0.counts } }
 

@@ -11,6 +11,7 @@ final class SQLiteLedgerFile: @unchecked Sendable {
   private static let version: Int64 = 1
   /// "MBSL", so that a foreign database is not taken for a ledger.
   private static let applicationID: Int64 = 0x4d42_534c
+  let path: String
   private var database: OpaquePointer?
   private var upsert: OpaquePointer?
 
@@ -19,6 +20,7 @@ final class SQLiteLedgerFile: @unchecked Sendable {
 
   /// - Parameter waitMs: how long another process may take to give the file up.
   init(path: String, waitMs: Int = standardWaitMs) throws {
+    self.path = path
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX
     let status = sqlite3_open_v2(path, &database, flags, nil)
     guard status == SQLITE_OK else {

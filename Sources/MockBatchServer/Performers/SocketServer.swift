@@ -33,7 +33,7 @@ package final class SocketServer: @unchecked Sendable {
   /// The first one accepts; each has its share of the connections.
   private let workers: [SocketWorker]
   private var listeners: [(listener: Listener, followsPlan: Bool)] = []
-  private var nextConnection = 1
+  private var nextConnection: Int
   private let life = Guarded(Life())
 
   /// Figures for metrics.
@@ -62,10 +62,15 @@ package final class SocketServer: @unchecked Sendable {
 
   /// Makes the loops; nothing is bound yet.
   ///
-  /// - Parameter threads: 1 to `maxThreads`. A connection stays on the thread that it was given.
+  /// - Parameters:
+  ///   - threads: 1 to `maxThreads`. A connection stays on the thread that it was given.
+  ///   - firstConnection: where connections are counted from: a server that takes the place of
+  ///     another goes on counting.
   package init(
-    clock: any EngineClock, limits: HTTPLimits = HTTPLimits(), threads: Int = 1
+    clock: any EngineClock, limits: HTTPLimits = HTTPLimits(), threads: Int = 1,
+    firstConnection: Int = 1
   ) throws {
+    nextConnection = firstConnection
     self.clock = clock
     self.limits = limits
     workers = try (0..<min(max(1, threads), SocketServer.maxThreads)).map { _ in

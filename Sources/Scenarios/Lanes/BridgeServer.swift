@@ -54,6 +54,11 @@ final class BridgeServer: Sendable {
     for run in runs { run.cancel() }
   }
 
+  /// The server restarts: its clients lose their connections.
+  func dropConnections() {
+    for run in state.withLock({ Array($0.runs.values) }) { run.serverStopped() }
+  }
+
   private func take(_ frame: BridgeFrame) {
     switch frame.kind {
     case .request: begin(frame)

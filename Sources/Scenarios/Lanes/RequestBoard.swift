@@ -8,6 +8,8 @@ final class RequestBoard: Sendable {
     case running
     case parked(Park)
     case stalled(Park?)
+    /// No server ever saw it.
+    case hanging
     case ended
   }
   private let places = Guarded<[String: Place]>([:])
@@ -22,6 +24,7 @@ final class RequestBoard: Sendable {
       switch places[name] {
       case .parked(let park): return !park.isReady
       case .stalled(let park): return park.map { !$0.isReady } ?? true
+      case .hanging: return true
       case .running, .ended, nil: return false
       }
     }
@@ -43,7 +46,7 @@ final class RequestBoard: Sendable {
 
   /// The request hangs although no server ever saw it: nobody accepts its connection.
   func hangs(_ name: String) {
-    places.withLock { $0[name] = .stalled(nil) }
+    places.withLock { $0[name] = .hanging }
     onChange()
   }
 
@@ -52,6 +55,17 @@ final class RequestBoard: Sendable {
       // A stalled exchange stays so until its client goes; the client is what time waits for.
       if case .stalled = places[name] { return }
       places[name] = .ended
+    }
+    onChange()
+  }
+
+  /// Every connection to the server is lost: what waited there waits no more, its client will hear.
+  func connectionsLost() {
+    places.withLock { places in
+      for (name, place) in places {
+        if case .hanging = place { continue }
+        places[name] = .ended
+      }
     }
     onChange()
   }

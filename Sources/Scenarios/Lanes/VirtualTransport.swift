@@ -103,6 +103,12 @@ final class VirtualTransport: BatchTransport {
     finish(id, .failed(code: -999))
   }
 
+  /// The server restarts: its clients lose their connections.
+  func dropConnections() {
+    let runs = state.withLock { state in state.runs.sorted { $0.key < $1.key }.map(\.value) }
+    for run in runs { run.serverStopped() }
+  }
+
   /// The device is dead: nothing leaves or arrives any more, and the server sees its connections
   /// go.
   func cutOff() {

@@ -123,6 +123,11 @@ package final class InProcessRun: @unchecked Sendable {
   /// The client is gone; nothing more is sent to the sink.
   package func cancel() { end(.clientWentAway) }
 
+  /// The server ends in the midst of it: the client loses its connection.
+  package func serverStopped() {
+    if end(.serverStopped) { sink.fail(.connectionLost) }
+  }
+
   /// Takes steps until one parks or ends the exchange. A park that ends at once, or meanwhile on
   /// another thread, is taken up by the walk that is on its way, so the stack never grows.
   private func walk() {
