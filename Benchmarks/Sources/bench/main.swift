@@ -17,6 +17,7 @@ let rows: [(name: String, run: () throws -> [Row])] = [
   ("open", { [try OpenRow.row()] }),
   ("drain", { try DrainRow.rows() }),
   ("server", { try ServerRows.rows() }),
+  ("scenario", { [try ScenarioRow.row()] }),
 ]
 
 let wanted = Array(CommandLine.arguments.dropFirst())

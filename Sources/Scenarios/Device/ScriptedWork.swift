@@ -102,7 +102,9 @@ package final class ScriptedClock: TelemetryClock {
   }
 
   /// Scenario time of the next timer; nil without one.
-  package var nextDueNs: Int64? { state.withLock { $0.timers.map(\.dueNs).min() } }
+  package var nextDueNs: Int64? {
+    state.withLock { $0.timers.min { $0.dueNs < $1.dueNs }?.dueNs }
+  }
   package var nowNs: Int64 { state.withLock { $0.nowNs } }
 
   /// Forgets all timers: their owner is dead.
@@ -115,14 +117,16 @@ package final class ScriptedClock: TelemetryClock {
   package func advance(toNs target: Int64, afterEach: () -> Void) {
     while true {
       let due = state.withLock { state -> Timer? in
-        let next = state.timers.enumerated().filter { $0.element.dueNs <= target }
-          .min { ($0.element.dueNs, $0.element.id) < ($1.element.dueNs, $1.element.id) }
-        guard let next else {
+        let timers = state.timers
+        let next = timers.indices.min {
+          (timers[$0].dueNs, timers[$0].id) < (timers[$1].dueNs, timers[$1].id)
+        }
+        guard let next, timers[next].dueNs <= target else {
           state.nowNs = max(state.nowNs, target)
           return nil
         }
-        state.nowNs = max(state.nowNs, next.element.dueNs)
-        return state.timers.remove(at: next.offset)
+        state.nowNs = max(state.nowNs, timers[next].dueNs)
+        return state.timers.remove(at: next)
       }
       guard let due else { return }
       due.action()

@@ -21,12 +21,15 @@ package struct CaseReport: Sendable, Hashable {
   package var artifacts: String?
   /// Real time the case took, in milliseconds.
   package var tookMs: Int64
+  /// The history's figures, counted once for every report.
+  package let figures: CaseFigures
 
   package init(
     history: History, results: [CheckResult], skipped: String? = nil, runnerFailure: String? = nil,
     unavailable: String? = nil, artifacts: String? = nil, tookMs: Int64 = 0
   ) {
     self.history = history
+    figures = CaseFigures(history)
     self.results = results
     self.skipped = skipped
     self.runnerFailure = runnerFailure

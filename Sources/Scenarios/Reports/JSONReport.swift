@@ -19,7 +19,7 @@ package enum JSONReport {
 
   private static func item(_ report: CaseReport) -> JSONValue {
     let header = report.history.header
-    let figures = CaseFigures(report.history)
+    let figures = report.figures
     var object: JSONObject = [
       "scenario": .string(header.scenario), "lane": .string(header.lane),
       "file": .string(header.file), "about": .string(header.about),

@@ -96,7 +96,7 @@ package struct TerminalReport: Sendable {
     ])
     for item in report.cases {
       let isSkipped = item.status == .skipped
-      let figures = CaseFigures(item.history)
+      let figures = item.figures
       let numbers = [figures.recorded, figures.delivered, figures.duplicates, figures.requests]
       table.add(
         [

@@ -20,7 +20,7 @@ final class RunnerClock: EngineClock {
   /// The server's wall clock is right, whatever the device's says.
   var wallMs: Int64 { ScriptedClock.startWallMs + nowNs / 1_000_000 }
   /// When the next timer is due.
-  var nextDueNs: Int64? { state.withLock { $0.timers.map(\.atNs).min() } }
+  var nextDueNs: Int64? { state.withLock { $0.timers.min { $0.atNs < $1.atNs }?.atNs } }
 
   func schedule(atNs: Int64, _ action: @escaping @Sendable () -> Void) -> any EngineTimer {
     let id = state.withLock { state -> Int in
@@ -39,14 +39,16 @@ final class RunnerClock: EngineClock {
   func advance(toNs target: Int64) {
     while true {
       let due = state.withLock { state -> Timer? in
-        let next = state.timers.enumerated().filter { $0.element.atNs <= target }
-          .min { ($0.element.atNs, $0.element.id) < ($1.element.atNs, $1.element.id) }
-        guard let next else {
+        let timers = state.timers
+        let next = timers.indices.min {
+          (timers[$0].atNs, timers[$0].id) < (timers[$1].atNs, timers[$1].id)
+        }
+        guard let next, timers[next].atNs <= target else {
           state.nowNs = max(state.nowNs, target)
           return nil
         }
-        state.nowNs = max(state.nowNs, next.element.atNs)
-        return state.timers.remove(at: next.offset)
+        state.nowNs = max(state.nowNs, timers[next].atNs)
+        return state.timers.remove(at: next)
       }
       guard let due else { return }
       due.action()

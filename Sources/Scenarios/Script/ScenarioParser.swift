@@ -14,11 +14,12 @@ package enum ScenarioParser {
           + " \(duplicate.firstPosition.line)",
         length: duplicate.key.unicodeScalars.count + 2)
     }
-    let variants = Matrix.variants(of: document.root, check: &check)
+    let variants = Matrix.variants(of: document, check: &check)
     guard check.errors.isEmpty else { throw ScriptErrors(errors: check.errors, source: bytes) }
     return try variants.map { variant in
       var substitution = Substitution(
-        values: Dictionary(variant.map { ($0.name, $0.value) }) { first, _ in first })
+        values: Dictionary(variant.map { ($0.name, $0.value) }) { first, _ in first },
+        bytes: bytes)
       var node = substitution.node(document.root)
       node = Matrix.withoutMatrix(node)
       for unknown in substitution.unknown {
@@ -69,9 +70,9 @@ package enum ScenarioParser {
 enum Matrix {
   typealias Variant = [(name: String, value: JSONValue)]
 
-  static func variants(of root: JSONNode, check: inout ShapeCheck) -> [Variant] {
-    guard let matrix = root["matrix"] else { return [[]] }
-    var plain = Substitution(values: [:])
+  static func variants(of document: JSONDocument, check: inout ShapeCheck) -> [Variant] {
+    guard let matrix = document.root["matrix"] else { return [[]] }
+    var plain = Substitution(values: [:], bytes: document.bytes)
     let node = plain.node(matrix)
     check.check(node, .map(.list(of: .any, min: 1, max: 64)), label: "\"matrix\"")
     guard check.errors.isEmpty else { return [] }

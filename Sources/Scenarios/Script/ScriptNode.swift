@@ -79,36 +79,44 @@ struct ScriptNode: Sendable {
 
 /// Puts matrix values where `${name}` stands.
 struct Substitution {
-  var values: [String: JSONValue] = [:]
+  private let values: [String: JSONValue]
   private(set) var used: Set<String> = []
   private(set) var unknown: [(name: String, position: JSONPosition)] = []
 
-  init(values: [String: JSONValue]) { self.values = values }
+  private var places: PlaceReader
+
+  /// - Parameter bytes: the text that the nodes are of.
+  init(values: [String: JSONValue], bytes: [UInt8]) {
+    self.values = values
+    places = PlaceReader(bytes)
+  }
 
   mutating func node(_ source: JSONNode) -> ScriptNode {
+    let position = places.position(at: source.byteRange.lowerBound)
     switch source.kind {
-    case .null: return ScriptNode(position: source.position, content: .null)
-    case .bool: return ScriptNode(position: source.position, content: .bool(source.bool ?? false))
+    case .null: return ScriptNode(position: position, content: .null)
+    case .bool: return ScriptNode(position: position, content: .bool(source.bool ?? false))
     case .number:
       guard let number = source.number else {
-        return ScriptNode(position: source.position, content: .null)
+        return ScriptNode(position: position, content: .null)
       }
-      return ScriptNode(position: source.position, content: .number(number))
-    case .string: return text(source.string ?? "", at: source.position)
+      return ScriptNode(position: position, content: .number(number))
+    case .string: return text(source.string ?? "", at: position)
     case .array:
       let elements = source.elements.map { node($0) }
       return ScriptNode(
-        position: source.position, content: .array(elements),
+        position: position, content: .array(elements),
         substituted: elements.contains(where: \.substituted))
     case .object:
       var members: [ScriptNode.Member] = []
       for member in source.members {
+        let keyPosition = places.position(at: member.keyByteRange.lowerBound)
         members.append(
           ScriptNode.Member(
-            key: member.key, keyPosition: member.keyPosition, value: node(member.value)))
+            key: member.key, keyPosition: keyPosition, value: node(member.value)))
       }
       return ScriptNode(
-        position: source.position, content: .object(members),
+        position: position, content: .object(members),
         substituted: members.contains(where: \.value.substituted))
     }
   }

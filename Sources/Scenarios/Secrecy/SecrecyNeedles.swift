@@ -19,6 +19,8 @@ package struct SecrecyNeedles: Sendable {
   /// Contents beyond the limit.
   package private(set) var leftOut = 0
   private var seen: Set<[UInt8]> = []
+  /// Short texts whose forms are all in `seen`.
+  private var known: Set<String> = []
 
   package init() {}
 
@@ -62,6 +64,8 @@ package struct SecrecyNeedles: Sendable {
 
   /// Takes a text: in UTF-8, as it stands in JSON, in UTF-16, and a UUID as its sixteen bytes.
   package mutating func add(text whole: String) {
+    // Field names and fixed values come with every event.
+    if whole.utf8.count <= SecrecyNeedles.longest, !known.insert(whole).inserted { return }
     let isLong = whole.utf8.count > SecrecyNeedles.longest
     let text = isLong ? String(whole.prefix(SecrecyNeedles.longest / 4)) : whole
     let shown = "text \"\(text.count > 40 ? text.prefix(40) + "…" : text)\""

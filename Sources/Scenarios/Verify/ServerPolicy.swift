@@ -107,7 +107,7 @@ package struct ServerPolicy: Sendable, Equatable {
         duplicate.position, "the key \"\(duplicate.key)\" stands here a second time",
         length: duplicate.key.unicodeScalars.count + 2)
     }
-    var plain = Substitution(values: [:])
+    var plain = Substitution(values: [:], bytes: bytes)
     let node = plain.node(document.root)
     check.check(node, .object(shape), label: "the policy")
     var policy = ServerPolicy()

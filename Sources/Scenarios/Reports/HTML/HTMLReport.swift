@@ -148,7 +148,7 @@ package enum HTMLReport {
       html += "<tr data-find=\"\(group.find)\"><td><a href=\"#\(group.anchor)\">"
       html += "\(XMLText.content(group.scenario))</a></td><td>"
       for item in group.cases {
-        let figures = CaseFigures(item.history)
+        let figures = item.figures
         html += "<div>\(pill(item.status, item.lane, link: group.anchor))<span class=\"figures\">"
         html +=
           item.skipped.map { "skipped: \(XMLText.content($0))" }

@@ -151,11 +151,14 @@ struct TimeAxis: Sendable {
     return left + width * (linear + rank) / 2
   }
 
-  /// Moments to be labelled, at least `apart` from each other; start and end always.
+  /// Moments to be labelled, at least `apart` from each other and with different words; start and
+  /// end always.
   func ticks(apart: Double) -> [Int64] {
     var ticks: [Int64] = [0]
     for moment in anchors.dropFirst().dropLast()
-    where x(moment) - x(ticks[ticks.count - 1]) >= apart && x(endNs) - x(moment) >= apart {
+    where x(moment) - x(ticks[ticks.count - 1]) >= apart && x(endNs) - x(moment) >= apart
+      && ScenarioTime.text(moment) != ScenarioTime.text(ticks[ticks.count - 1])
+    {
       ticks.append(moment)
     }
     return endNs > 0 ? ticks + [endNs] : ticks
