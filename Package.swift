@@ -31,9 +31,12 @@ let package = Package(
     .target(
       name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", epoll, openSSL],
       swiftSettings: swiftSettings),
+    .target(name: "CDiskHooks", dependencies: ["CSQLite"]),
     .target(
       name: "Scenarios",
-      dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText", "CZlib", openSSL],
+      dependencies: [
+        "TelemetrySDK", "MockBatchServer", "JSONText", "CDiskHooks", "CZlib", openSSL,
+      ],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "workbench", dependencies: ["Scenarios", "MockBatchServer"],
@@ -75,12 +78,16 @@ let package = Package(
   ]
 )
 
-// `PACKAGE_PART=sdk` or `=server` leaves the other half out: faster builds while working on one.
+// `PACKAGE_PART=sdk`, `=server` or `=scenarios` leaves the other parts out: faster builds while working on one.
 let parts: [String: [String]] = [
   "sdk": ["MockBatchServer", "Scenarios", "workbench", "Readme", "Tidy", "JSONTextTests"],
   "server": [
     "TelemetrySDK", "TelemetryTestSupport", "Scenarios", "workbench", "Readme", "Tidy", "Store",
     "stored", "Crash", "crash", "Storage", "JSONTextTests",
+  ],
+  "scenarios": [
+    "TelemetrySDKTests", "TelemetryTestSupport", "MockBatchServerTests", "ReadmeTests",
+    "StorageShim", "crashlab", "stored", "JSONTextTests",
   ],
 ]
 if let part = Context.environment["PACKAGE_PART"], let leftOut = parts[part] {

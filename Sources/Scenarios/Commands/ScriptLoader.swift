@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Finds and reads scripts; every mistake of every file is reported before anything runs.
 enum ScriptLoader {
@@ -25,8 +26,7 @@ enum ScriptLoader {
         let variants = try ScenarioParser.parse(file: file, bytes: [UInt8](data))
         if let name = variants.first?.name {
           if let other = names[name] {
-            loaded.mistakes.append(
-              "\(file):1:1: the name \"\(name)\" is taken by \(other)\n")
+            loaded.mistakes.append(taken(name, by: other, file, [UInt8](data)))
             continue
           }
           names[name] = file
@@ -37,6 +37,17 @@ enum ScriptLoader {
       }
     }
     return loaded
+  }
+
+  private static func taken(
+    _ name: String, by other: String, _ file: String, _ source: [UInt8]
+  ) -> String {
+    // The script has just been parsed.
+    let position = (try? JSONDocument(parsing: source))?.root["name"]?.position
+    let error = ScriptError(
+      file: file, position: position ?? JSONPosition(line: 1, column: 1, offset: 0),
+      length: name.unicodeScalars.count + 2, message: "the name \"\(name)\" is taken by \(other)")
+    return ScriptErrors(errors: [error], source: source).rendered
   }
 
   static func files(in paths: [String]) throws -> [String] {

@@ -12,6 +12,7 @@ final class DeviceHost: DeviceCommandHandler {
     var transport: ScriptedTransport
     var keyStore: ScriptedKeyStore
     var store: ObservedStore
+    var disk: ScriptedDisk?
     var provider: ScriptedTokenProvider
     var setup: DeviceSetup
   }
@@ -41,7 +42,9 @@ final class DeviceHost: DeviceCommandHandler {
 
   func handle(_ command: String, _ arguments: JSONValue) -> JSONObject {
     if command == "open" {
-      open(DeviceSetup(message: arguments))
+      do { try open(DeviceSetup(message: arguments)) } catch {
+        return ["error": .string("\(error)")]
+      }
       return [:]
     }
     guard let running else { return ["error": "not open"] }
@@ -71,12 +74,13 @@ final class DeviceHost: DeviceCommandHandler {
     executor.discard()
     running?.clock.discard()
     running?.store.inner.close()
+    running?.disk?.close()
     running = nil
   }
 
   // MARK: Starting
 
-  private func open(_ setup: DeviceSetup) {
+  private func open(_ setup: DeviceSetup) throws {
     let configuration = setup.configuration
     let clock = ScriptedClock(
       nowNs: setup.nowNs, bootNs: setup.bootNs, boot: setup.boot, wallOffsetNs: setup.wallOffsetNs)
@@ -89,22 +93,37 @@ final class DeviceHost: DeviceCommandHandler {
       },
       onChange: wake)
     transport.setConnects(setup.network.connects)
+    let disk =
+      try setup.scriptsDisk
+      ? ScriptedDisk(
+        folder: setup.folder, medium: setup.medium.isEmpty ? nil : setup.medium,
+        state: setup.disk, isFrozen: isFrozen) : nil
     let keyStore = ScriptedKeyStore(
-      inner: StoreFactory.keyStore(configuration), isAvailable: setup.keyAvailable)
+      inner: StoreFactory.keyStore(configuration, files: disk?.files ?? SystemFiles()),
+      isAvailable: setup.keyAvailable)
     let environment = TelemetryEnvironment(
       clock: clock,
       random: ScriptedRandom(seed: setup.seed, incarnation: UInt64(setup.incarnation)),
       keyStore: keyStore, transport: transport, executor: executor, storeUsesThreads: false)
+    let inner = StoreFactory.make(
+      configuration, environment, files: disk?.files ?? SystemFiles(),
+      vfsName: disk == nil ? nil : ScriptedDisk.vfsName)
+    let watch = StorageWatch(setup.storage, say: say) { SystemCalls.killSelf() }
+    let onStorage = self.onStorage
     let store = ObservedStore(
-      PlantedFaults.wrap(StoreFactory.make(configuration, environment), setup), disk: setup.disk,
-      isFrozen: isFrozen, onSighting: { say(DeviceHost.message($0)) }, onOperation: onStorage)
+      PlantedFaults.wrap(inner, setup), isFrozen: isFrozen,
+      onSighting: { say(DeviceHost.message($0)) },
+      onOperation: {
+        onStorage($0)
+        watch.happens($0)
+      })
     let provider = ScriptedTokenProvider(setup.token)
     let telemetry = Telemetry.start(
       configuration, tokenProvider: provider, environment: environment, store: store,
       onDiagnostic: { say(DeviceHost.message($0)) })
     running = Running(
       telemetry: telemetry, clock: clock, transport: transport, keyStore: keyStore, store: store,
-      provider: provider, setup: setup)
+      disk: disk, provider: provider, setup: setup)
     // The app knows whose events it records before any token is asked for.
     if !setup.token.account.isEmpty { telemetry.tokenDidChange(account: setup.token.account) }
     telemetry.setNetwork(setup.path)
@@ -174,7 +193,7 @@ final class DeviceHost: DeviceCommandHandler {
     case "keyAvailable": running.keyStore.setAvailable(on)
     case "wall": running.clock.setWallOffset(ns: arguments["offset"]?.int64Value ?? 0)
     case "disk":
-      running.store.setDisk(DiskState(rawValue: arguments["state"]?.stringValue ?? "") ?? .ok)
+      running.disk?.set(DiskState(rawValue: arguments["state"]?.stringValue ?? "") ?? .ok)
     case "session": running.telemetry.newSession()
     case "consent": running.telemetry.setConsent(on)
     case "purge": running.telemetry.purge()

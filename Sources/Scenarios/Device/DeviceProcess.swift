@@ -10,6 +10,8 @@ import JSONText
 /// What a device's stream brings.
 enum DeviceStreamEvent: Sendable {
   case message(JSONValue)
+  /// The same as its message, from a device that needs no lines.
+  case idle(DeviceIdle)
   /// The stream is at its end; so many bytes of a torn last line were ignored.
   case ended(tornBytes: Int)
   /// The device does not keep to the protocol.

@@ -17,6 +17,12 @@ package struct DeviceSetup: Sendable {
   package var foreground = true
   package var keyAvailable = true
   package var disk = DiskState.ok
+  /// True: the files lie on a scripted disk.
+  package var scriptsDisk = false
+  /// Where the disk keeps what was synced; empty where no power loss is to come.
+  package var medium = ""
+  /// Steps that wait for storage operations, in a lane whose device counts them itself.
+  package var storage: [StorageWish] = []
   package var token = DeviceToken(value: "T1", account: "", notify: false)
   package var settings = DeviceSettings()
 
@@ -62,6 +68,8 @@ package struct DeviceSetup: Sendable {
       "endpoint": .string(endpoint), "network": .string(network.rawValue),
       "lowPower": .bool(lowPower), "foreground": .bool(foreground),
       "keyAvailable": .bool(keyAvailable), "disk": .string(disk.rawValue),
+      "scriptsDisk": .bool(scriptsDisk), "medium": .string(medium),
+      "storage": .array(storage.map(\.message)),
       "token": token.value.map { .string($0) } ?? .null, "account": .string(token.account),
       "queueCap": number(settings.queueCapBytes), "batchLimit": number(settings.batchLimitBytes),
       "batchEvents": number(settings.batchEvents), "flushEvery": number(settings.flushEveryNs),
@@ -90,6 +98,9 @@ package struct DeviceSetup: Sendable {
     foreground = flag("foreground")
     keyAvailable = flag("keyAvailable")
     disk = DiskState(rawValue: text("disk")) ?? .ok
+    scriptsDisk = flag("scriptsDisk")
+    medium = text("medium")
+    storage = (message["storage"]?.arrayValue ?? []).compactMap(StorageWish.init)
     token = DeviceToken(
       value: message["token"]?.stringValue, account: text("account"), notify: false)
     settings.queueCapBytes = number("queueCap")

@@ -14,12 +14,11 @@ enum StorageOperation: String, Sendable, CaseIterable {
   case write, sync, delete
 }
 
-/// The SDK's store, with somebody looking on and a disk that can be made to fail.
+/// The SDK's store, with somebody looking on.
 ///
-/// Thread safe as the store behind it; `disk` and `isFrozen` are guarded.
+/// Thread safe as the store behind it; `isFrozen` is guarded.
 final class ObservedStore: EventStore {
   let inner: any EventStore
-  private let disk: Guarded<DiskState>
   private let pendingSync = Guarded<[EventID]>([])
   /// True after the device died in the midst of a call: what follows on its stack changes no file.
   private let isFrozen: Guarded<Bool>
@@ -27,18 +26,15 @@ final class ObservedStore: EventStore {
   private let onOperation: @Sendable (StorageOperation) -> Void
 
   init(
-    _ inner: any EventStore, disk: DiskState, isFrozen: Guarded<Bool>,
+    _ inner: any EventStore, isFrozen: Guarded<Bool>,
     onSighting: @escaping @Sendable (StoreSighting) -> Void,
     onOperation: @escaping @Sendable (StorageOperation) -> Void
   ) {
     self.isFrozen = isFrozen
     self.onOperation = onOperation
     self.inner = inner
-    self.disk = Guarded(disk)
     self.onSighting = onSighting
   }
-
-  func setDisk(_ state: DiskState) { disk.withLock { $0 = state } }
 
   /// Counts the operation, then says what keeps it from happening, if anything does.
   private func obstacle(to operation: StorageOperation) -> StoreBlock? {
@@ -47,14 +43,7 @@ final class ObservedStore: EventStore {
   }
 
   /// What keeps every write from happening, if anything does.
-  private var obstacle: StoreBlock? {
-    if isFrozen.withLock({ $0 }) { return .ioError }
-    switch disk.withLock({ $0 }) {
-    case .ok, .corrupt: return nil
-    case .full: return .diskFull
-    case .locked: return .locked
-    }
-  }
+  private var obstacle: StoreBlock? { isFrozen.withLock { $0 } ? .ioError : nil }
 
   var onEvent: (@Sendable (StoreEvent) -> Void)? {
     get { inner.onEvent }
@@ -62,8 +51,6 @@ final class ObservedStore: EventStore {
   }
 
   func open() -> StoreBlock? {
-    // A full disk opens; locked files do not.
-    if disk.withLock({ $0 }) == .locked { return .locked }
     if isFrozen.withLock({ $0 }) { return .ioError }
     return inner.open()
   }
@@ -108,7 +95,6 @@ final class ObservedStore: EventStore {
   }
 
   func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch {
-    if disk.withLock({ $0 }) == .locked { return ReadBatch(blocked: .locked) }
     if isFrozen.withLock({ $0 }) { return ReadBatch(blocked: .ioError) }
     return inner.readBatch(account: account, bounds: bounds)
   }
@@ -175,9 +161,6 @@ final class ObservedStore: EventStore {
     return block
   }
   func suspend() { inner.suspend() }
-  func resume() -> StoreBlock? {
-    if disk.withLock({ $0 }) == .locked { return .locked }
-    return inner.resume()
-  }
+  func resume() -> StoreBlock? { inner.resume() }
   func close() { inner.close() }
 }

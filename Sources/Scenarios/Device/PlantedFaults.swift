@@ -21,6 +21,7 @@ enum PlantedFaults {
         if setup.incarnation > 1 { forget(folder: setup.folder) }
         return store
       case .deletesBeforeAcknowledgement: return EagerStore(store)
+      case .neverSyncs: return UnsyncedStore(store)
       case .storesPlainText:
         return PlainTextStore(store, file: setup.folder + "/copy.log")
       }
@@ -48,6 +49,16 @@ enum PlantedFaults {
     override func markInFlight(_ rows: [RowReference]) {
       super.markInFlight(rows)
       _ = inner.deleteDelivered(rows)
+    }
+  }
+
+  /// Says that everything is on the medium, and never sees to it.
+  private final class UnsyncedStore: ForwardingStore, @unchecked Sendable {
+    // Guard: as its parent; no state of its own.
+    override func sync() -> StoreBlock? { nil }
+    override func maintain() -> Bool { false }
+    override func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
+      callback(nil)
     }
   }
 

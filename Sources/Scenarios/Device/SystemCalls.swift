@@ -104,6 +104,12 @@ enum SystemCalls {
   /// Sends SIGKILL. A process that is gone already is no error.
   static func sigkill(_ pid: pid_t) { _ = kill(pid, SIGKILL) }
 
+  /// SIGKILL to this very process. Does not return.
+  static func killSelf() -> Never {
+    _ = kill(getpid(), SIGKILL)
+    while true { pause() }
+  }
+
   /// Waits until the child is dead and leaves it to be reaped.
   static func awaitDeath(_ pid: pid_t) {
     var info = siginfo_t()
@@ -131,6 +137,67 @@ enum SystemCalls {
       }
     }
     signal(SIGPIPE, SIG_IGN)
+  }
+
+  // MARK: Files of a scripted disk
+
+  /// The path without symbolic links, doubled slashes and dots; nil where there is nothing.
+  static func canonical(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// Makes an empty file with the folders above it; one that is there stays as it is.
+  static func makeFile(_ path: String) {
+    let descriptor = openForWriting(path)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  static func renameFile(_ from: String, to: String) { _ = rename(from, to) }
+
+  /// Brings the second file to the first one's bytes: within the ranges, or everywhere where there
+  /// are none; and to its length.
+  static func copyRanges(_ ranges: [Range<Int64>]?, from source: String, to target: String) {
+    let reader = open(source, O_RDONLY | O_CLOEXEC)
+    guard reader >= 0 else { return }
+    defer { close(reader) }
+    let writer = openForWriting(target)
+    guard writer >= 0 else { return }
+    defer { close(writer) }
+    var information = stat()
+    guard fstat(reader, &information) == 0 else { return }
+    let size = Int64(information.st_size)
+    for range in ranges ?? [0..<size] { copy(range.clamped(to: 0..<size), reader, writer) }
+    _ = ftruncate(writer, off_t(size))
+  }
+
+  private static func copy(_ range: Range<Int64>, _ reader: Int32, _ writer: Int32) {
+    var block = [UInt8](repeating: 0, count: 65_536)
+    var at = range.lowerBound
+    while at < range.upperBound {
+      let wanted = Int(min(Int64(block.count), range.upperBound - at))
+      let got = pread(reader, &block, wanted, off_t(at))
+      guard got > 0, pwrite(writer, block, got, off_t(at)) == got else { return }
+      at += Int64(got)
+    }
+  }
+
+  private static func openForWriting(_ path: String) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC
+    let descriptor = open(path, flags, 0o600)
+    guard descriptor < 0, errno == ENOENT, let slash = path.lastIndex(of: "/") else {
+      return descriptor
+    }
+    makeFolder(String(path[..<slash]))
+    return open(path, flags, 0o600)
+  }
+
+  private static func makeFolder(_ path: String) {
+    if mkdir(path, 0o700) == 0 || errno != ENOENT { return }
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+    makeFolder(String(path[..<slash]))
+    _ = mkdir(path, 0o700)
   }
 
   static func ignoreSignal(_ number: Int32) { signal(number, SIG_IGN) }

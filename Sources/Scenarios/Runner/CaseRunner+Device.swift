@@ -15,6 +15,9 @@ extension CaseRunner {
     restartAtNs = nil
     replies = [:]
     rig?.board.forgetAll()
+    // The files of a new life may be others than those that were locked.
+    try lockDatabase(phone.disk == .locked)
+    phone.storage = settings.lane == .virtual ? [] : triggers.storageWishes
     let link = try makeLink(incarnation: phone.incarnation)
     self.link = link
     triggers.setLink(link)
@@ -151,6 +154,7 @@ extension CaseRunner {
         guard incarnation == phone.incarnation else { continue }
         switch event {
         case .message(let message): hear(message)
+        case .idle(let idle): self.idle = idle
         case .ended: streamEnded = true
         case .broken(let reason): brokenReason = reason
         }
@@ -194,7 +198,8 @@ extension CaseRunner {
     abandonedFolders = []
     guard let how else {
       if case .signalled(9) = end {
-        history.append(.died(incarnation: phone.incarnation, how: "SIGKILL"))
+        let how = isPowerLost ? "reboot" : "SIGKILL"
+        history.append(.died(incarnation: phone.incarnation, how: how))
         return
       }
       history.append(.died(incarnation: phone.incarnation, how: "\(end)"))
@@ -202,5 +207,15 @@ extension CaseRunner {
         "the device ended by itself (\(end)); see \(settings.folder)/device.log")
     }
     history.append(.died(incarnation: phone.incarnation, how: how))
+  }
+
+  /// The step that has killed the device takes the power, too.
+  private var isPowerLost: Bool {
+    // What has come meanwhile says why the device died.
+    take(mailbox.takeAll())
+    return firedSteps.contains { index in
+      if case .reboot = scenario.timeline[index].action { return true }
+      return false
+    }
   }
 }

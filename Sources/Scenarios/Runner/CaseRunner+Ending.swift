@@ -48,6 +48,7 @@ extension CaseRunner {
     phone.foreground = true
     restartAtNs = nil
     history.append(.condition(name: "network", value: "wifi"))
+    try lockDatabase(false)
     guard link != nil else { return try startDevice() }
     do {
       _ = try call("disk", ["state": "ok"])

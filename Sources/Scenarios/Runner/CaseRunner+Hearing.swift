@@ -43,6 +43,8 @@ extension CaseRunner {
         .dropped(
           count: message["count"]?.intValue ?? 0, reason: message["reason"]?.stringValue ?? "",
           ids: []))
+    case "storage": triggers.counted(message["operation"]?.stringValue ?? "")
+    case "storageReached": triggers.storageReached(step: message["step"]?.intValue ?? -1)
     case "flushed":
       history.append(
         .note(

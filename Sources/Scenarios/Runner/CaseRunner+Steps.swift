@@ -1,6 +1,7 @@
 import Foundation
 import JSONText
 import MockBatchServer
+import TelemetrySDK
 
 /// What each step does.
 extension CaseRunner {
@@ -25,7 +26,7 @@ extension CaseRunner {
       setTokens(accept: accept, account: account, expire: expire)
     case .serverRestart:
       history.append(.condition(name: "server", value: "restarted"))
-      rig?.restart()
+      try rig?.restart { link?.dropConnections() }
     case .gate(let name, let open): _ = rig?.engine.setGate(name, isOpen: open)
     case .expect(let expectations): try judge(expectations)
     default: try changePhone(step.action)
@@ -44,6 +45,9 @@ extension CaseRunner {
   private func die(restartAfterNs: Int64?, powerLoss: Bool) throws {
     try killDevice(how: powerLoss ? "reboot" : "SIGKILL")
     if powerLoss {
+      databaseLock?.release()
+      databaseLock = nil
+      try Medium.losePower(folder: phone.folder, kept: phone.medium)
       boots += 1
       phone.boot = "boot-\(boots)"
       // Uptime starts anew; 1 ns keeps a boot at the very start apart from none.
@@ -128,10 +132,23 @@ extension CaseRunner {
     history.append(.condition(name: "disk", value: state.rawValue))
     guard state != .corrupt else {
       try DiskDamage.damage(folder: phone.folder)
+      // Damage is none of a power loss's business: it is there afterwards too.
+      if FileManager.default.fileExists(atPath: phone.medium) {
+        try DiskDamage.damage(folder: phone.medium)
+      }
       return
     }
     phone.disk = state
+    try lockDatabase(state == .locked)
     try tell("disk", ["state": .string(state.rawValue)])
+  }
+
+  /// Holds the device's database from outside, or lets go of it.
+  func lockDatabase(_ holds: Bool) throws {
+    databaseLock?.release()
+    databaseLock =
+      holds
+      ? try DatabaseLock(database: StoreFactory.databasePath(phone.configuration)) : nil
   }
 
   private func changeKey(_ change: KeyChange) throws {

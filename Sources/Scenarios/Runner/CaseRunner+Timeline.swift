@@ -11,12 +11,7 @@ struct Generator {
 
 /// The timeline: what is due when, in which order.
 extension CaseRunner {
-  var nextTimedStep: Int64? {
-    guard let step = scenario.timeline[nextStep...].first(where: { $0.timeNs != nil }) else {
-      return nil
-    }
-    return step.timeNs
-  }
+  var nextTimedStep: Int64? { nextTimed < timed.count ? timed[nextTimed].atNs : nil }
 
   var hasMoreToDo: Bool {
     nextTimedStep != nil || !generators.isEmpty || restartAtNs != nil
@@ -51,25 +46,21 @@ extension CaseRunner {
     }
     while true {
       let now = clock.nowNs
-      let generator = generators.indices.filter { generators[$0].nextNs <= now }
-        .min { generators[$0].step < generators[$1].step }
-      let step = dueStep(now)
+      let generator =
+        generators.isEmpty
+        ? nil
+        : generators.indices.filter { generators[$0].nextNs <= now }
+          .min { generators[$0].step < generators[$1].step }
+      let step = nextTimed < timed.count && timed[nextTimed].atNs <= now ? timed[nextTimed] : nil
       if let generator, step.map({ generators[generator].step < $0.index }) ?? true {
         try produce(generator)
       } else if let step {
-        nextStep = step.index + 1
-        try run(step)
+        nextTimed += 1
+        try run(scenario.timeline[step.index])
       } else {
         return
       }
     }
-  }
-
-  private func dueStep(_ now: Int64) -> Step? {
-    guard let step = scenario.timeline[nextStep...].first(where: { $0.timeNs != nil }),
-      let time = step.timeNs, time <= now
-    else { return nil }
-    return step
   }
 
   func runFiredSteps() throws {

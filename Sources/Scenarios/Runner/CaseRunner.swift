@@ -70,6 +70,8 @@ final class CaseRunner {
   var lastIncarnation = 0
   var boots = 1
   var abandonedFolders: [String] = []
+  /// Who holds the device's database, while the script says that somebody does.
+  var databaseLock: DatabaseLock?
 
   /// Events on their way into the device.
   struct Recording {
@@ -80,7 +82,9 @@ final class CaseRunner {
   }
 
   // The script's progress.
-  var nextStep = 0
+  /// Steps that have a time, in their order, and the next of them.
+  let timed: [(index: Int, atNs: Int64)]
+  var nextTimed = 0
   var generators: [Generator] = []
   var restartAtNs: Int64?
   var firedSteps: [Int] = []
@@ -94,6 +98,7 @@ final class CaseRunner {
   init(_ scenario: Scenario, _ settings: CaseSettings) {
     self.scenario = scenario
     self.settings = settings
+    timed = scenario.timeline.compactMap { step in step.timeNs.map { (step.index, $0) } }
     let clock = self.clock
     let pace = settings.remote == nil ? nil : RealTimePace()
     self.pace = pace
@@ -134,6 +139,8 @@ final class CaseRunner {
     phone.settings = scenario.device
     phone.token = scenario.device.token
     phone.folder = settings.folder + "/device"
+    phone.scriptsDisk = scenario.scriptsDisk
+    phone.medium = scenario.losesPower ? settings.folder + "/medium" : ""
     try FileManager.default.createDirectory(
       atPath: phone.folder, withIntermediateDirectories: true)
     if let site = settings.remote, let pace {
@@ -150,12 +157,21 @@ final class CaseRunner {
     tokens = plan.contract.tokens
     let witness = self.witness
     let rig = try ServerRig(
-      lane: settings.lane, plan: plan, clock: clock, mailbox: mailbox,
+      lane: settings.lane, plan: plan, ledger: try ledger(), clock: clock, mailbox: mailbox,
       onEvent: { witness.engine($0) }, onSighting: { witness.sighted($0) })
     self.rig = rig
     witness.setLedger(rig.engine.ledger)
     tellAccounts()
     phone.endpoint = rig.endpoint
+  }
+
+  /// A ledger that has to outlive its server lies in a file.
+  private func ledger() throws -> Ledger {
+    let restarts = scenario.timeline.contains { step in
+      if case .serverRestart = step.action { return true }
+      return false
+    }
+    return restarts ? try Ledger(path: settings.folder + "/ledger.sqlite") : Ledger()
   }
 
   func tellAccounts() {
@@ -171,6 +187,8 @@ final class CaseRunner {
       _ = link.bury()
     }
     triggers.setLink(nil)
+    databaseLock?.release()
+    databaseLock = nil
     rig?.stop()
     // A target that is gone has no plan to be given back; the case says that it is gone.
     try? observer?.end()
@@ -183,13 +201,13 @@ final class CaseRunner {
 
   /// The next moment at which anything is due.
   func nextMoment() -> Int64? {
-    var moments: [Int64] = []
-    if let step = nextTimedStep { moments.append(step) }
-    moments += generators.map(\.nextNs)
-    if let restartAtNs { moments.append(restartAtNs) }
-    if link != nil, let due = idle?.nextDueNs { moments.append(due) }
-    if let due = clock.nextDueNs { moments.append(due) }
-    return moments.min().map { max($0, clock.nowNs) }
+    var next = Int64.max
+    if let step = nextTimedStep { next = min(next, step) }
+    for generator in generators { next = min(next, generator.nextNs) }
+    if let restartAtNs { next = min(next, restartAtNs) }
+    if link != nil, let due = idle?.nextDueNs { next = min(next, due) }
+    if let due = clock.nextDueNs { next = min(next, due) }
+    return next == .max ? nil : max(next, clock.nowNs)
   }
 
   /// Moves server and device to that moment and waits until both have come to rest.

@@ -6,6 +6,8 @@ protocol DeviceLink: AnyObject, Sendable {
   func send(_ request: JSONObject) throws
   /// Does what is runnable, where the device has no thread of its own.
   func pump()
+  /// The server restarts. In a lane with sockets the server itself ends them.
+  func dropConnections()
   /// Ends the life at once. Any thread.
   func kill()
   /// After `kill`, or when the stream has ended: frees what the life held.
@@ -24,6 +26,7 @@ final class ProcessLink: DeviceLink {
 
   func send(_ request: JSONObject) throws { try process.send(request) }
   func pump() {}
+  func dropConnections() { bridge?.dropConnections() }
   func kill() { process.kill() }
   func bury() -> ChildEnd { process.reap() }
 }
@@ -77,8 +80,10 @@ final class VirtualLink: DeviceLink, @unchecked Sendable {
     let idle = DeviceIdle(after: after, nextDueNs: host.nextDueNs, inFlight: host.inFlight)
     guard idle != last else { return }
     last = idle
-    say(idle.message)
+    mailbox.put(.device(incarnation: incarnation, .idle(idle)))
   }
+
+  func dropConnections() { network.dropConnections() }
 
   func kill() {
     guard !isDead else { return }

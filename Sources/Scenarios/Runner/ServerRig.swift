@@ -15,36 +15,69 @@ final class ServerRig: Sendable {
   let performer: InProcessPerformer
   /// Where the device posts batches.
   let endpoint: String
-  private let server: SocketServer?
+  private let clock: RunnerClock
+  private let sockets = Guarded<Sockets?>(nil)
 
   static let path = "/v1/telemetry/batch"
 
+  private struct Sockets {
+    var server: SocketServer
+    var port: Int
+    /// Connections that earlier servers of this case have had.
+    var earlier: Int
+  }
+
   init(
-    lane: LaneName, plan: FaultPlan, clock: RunnerClock, mailbox: Mailbox,
+    lane: LaneName, plan: FaultPlan, ledger: Ledger, clock: RunnerClock, mailbox: Mailbox,
     onEvent: @escaping @Sendable (EngineEvent) -> Void,
     onSighting: @escaping @Sendable (RequestSighting) -> Void
   ) throws {
-    engine = BatchEngine(plan: plan, ledger: Ledger(), clock: clock, onEvent: onEvent)
+    engine = BatchEngine(plan: plan, ledger: ledger, clock: clock, onEvent: onEvent)
     try engine.attach(lane == .socket ? .socketServer : .urlProtocol)
     board = RequestBoard { mailbox.put(.serverMoved) }
     handler = ObservedHandler(engine, board: board, onSighting: onSighting)
     performer = InProcessPerformer(handler: handler)
+    self.clock = clock
     guard lane == .socket else {
-      server = nil
       endpoint = "http://device.invalid\(ServerRig.path)"
       return
     }
-    let server = try SocketServer(clock: clock)
+    let started = try ServerRig.start(port: 0, earlier: 0, handler, clock)
+    sockets.withLock { $0 = started }
+    endpoint = "http://127.0.0.1:\(started.port)\(ServerRig.path)"
+    watch(started.server)
+  }
+
+  private static func start(
+    port: Int, earlier: Int, _ handler: ObservedHandler, _ clock: RunnerClock
+  ) throws -> Sockets {
+    let server = try SocketServer(clock: clock, firstConnection: earlier + 1)
     let ports = try server.start([
-      SocketServer.Endpoint(host: "127.0.0.1", port: 0, handler: handler)
+      SocketServer.Endpoint(host: "127.0.0.1", port: port, handler: handler)
     ])
-    self.server = server
-    endpoint = "http://127.0.0.1:\(ports[0])\(ServerRig.path)"
+    return Sockets(server: server, port: ports[0], earlier: earlier)
+  }
+
+  private func watch(_ server: SocketServer) {
     engine.watchListener { [weak server] in server?.setListener($0) }
   }
 
-  /// The server process ends and starts again; what the ledger took stays.
-  func restart() { server?.resetConnections() }
+  /// The server stops and starts again on its port: requests under way are lost, and the ledger
+  /// knows what its file knows. The fault plan is the script's, not the server's: it goes on.
+  ///
+  /// - Parameter dropConnections: ends what does not go through sockets.
+  func restart(dropConnections: () -> Void) throws {
+    board.connectionsLost()
+    let old = sockets.withLock { $0 }
+    old?.server.stop()
+    dropConnections()
+    try engine.ledger.reopen()
+    guard let old else { return }
+    let started = try ServerRig.start(
+      port: old.port, earlier: old.earlier + old.server.currentCounters.accepted, handler, clock)
+    sockets.withLock { $0 = started }
+    watch(started.server)
+  }
 
   /// Ends every fault: the plan's rules are gone, its contract stays, every gate is open.
   func heal(gates: [String]) throws {
@@ -55,5 +88,5 @@ final class ServerRig: Sendable {
     for gate in gates { engine.setGate(gate, isOpen: true) }
   }
 
-  func stop() { server?.stop() }
+  func stop() { sockets.withLock { $0 }?.server.stop() }
 }

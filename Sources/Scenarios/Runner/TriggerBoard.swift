@@ -70,6 +70,34 @@ final class TriggerBoard: Sendable {
     }
   }
 
+  /// What a device that counts for itself has to look out for.
+  var storageWishes: [StorageWish] {
+    state.withLock { state in
+      state.entries.compactMap { entry in
+        guard case .storage(let operation, let nth) = entry.trigger else { return nil }
+        return StorageWish(
+          step: entry.step, operation: operation,
+          remaining: nth - state.storageCounts[operation, default: 0], kills: entry.kills)
+      }
+    }
+  }
+
+  /// Such a device says that it is about to do this…
+  func counted(_ operation: String) {
+    state.withLock { state in
+      for name in [operation, "any"] { state.storageCounts[name, default: 0] += 1 }
+    }
+  }
+
+  /// …and that a step's moment has come. Where the step kills, the device dies of itself.
+  func storageReached(step: Int) {
+    let isKnown = state.withLock { state -> Bool in
+      defer { state.entries.removeAll { $0.step == step } }
+      return state.entries.contains { $0.step == step }
+    }
+    if isKnown { mailbox.put(.triggered(step: step)) }
+  }
+
   private func fire(_ matches: (Trigger) -> Bool) {
     let (fired, link) = state.withLock { state -> ([Entry], (any DeviceLink)?) in
       let fired = state.entries.filter { matches($0.trigger) }

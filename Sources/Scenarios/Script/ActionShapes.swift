@@ -82,9 +82,11 @@ extension ScenarioShape {
       about: "The device's wall clock jumps; scenario time does not.",
       example: #"{"at":"1h","clock":{"wallJump":"-26h"}}"#),
     ActionShape(
-      "disk", .choice(["full", "locked", "corrupt", "ok"]),
+      "disk", .choice(["full", "locked", "protected", "corrupt", "ok"]),
       about:
-        "The disk is full, its files are locked, the database is damaged, or all is well again.",
+        "`full`: nothing can be written. `locked`: another connection holds the database."
+        + " `protected`: files cannot be opened, as before the first unlock after a boot."
+        + " `corrupt`: the database is damaged. `ok`: all is well again.",
       example: #"{"at":"1h","disk":"full"}"#),
     ActionShape(
       "kill", .choice(["SIGKILL"]), companions: [restartAfter],
@@ -95,7 +97,8 @@ extension ScenarioShape {
       example: #"{"at":"4h","restart":"app"}"#),
     ActionShape(
       "reboot", .choice(["powerLoss"]), companions: [restartAfter],
-      about: "The battery dies: the app is gone, the device boots anew.",
+      about: "The battery dies: the app is gone, with it what was written and never synced; the"
+        + " device boots anew.",
       example: #"{"at":"3h","reboot":"powerLoss","restartAfter":"2m"}"#),
   ]
 
@@ -114,7 +117,8 @@ extension ScenarioShape {
       example: #"{"at":"1h","serverToken":{"accept":"T2","expire":"T1"}}"#),
     ActionShape(
       "server", .choice(["restart"]),
-      about: "The server restarts: connections end, the ledger stays.",
+      about: "The server stops and starts again: requests under way are lost, the ledger is read"
+        + " from its file, the fault plan goes on where it was.",
       example: #"{"at":"1h","server":"restart"}"#),
     ActionShape(
       "gate",

@@ -3,9 +3,6 @@
 package enum LaneCapability {
   /// Why the lane cannot do the step; nil where it can.
   package static func obstacle(to step: Step, in lane: LaneName) -> String? {
-    if case .when(.storage) = step.moment, lane != .virtual {
-      return "storage operations are counted in the virtual lane only"
-    }
     switch lane {
     case .virtual, .urlprotocol, .socket: return nil
     case .remote: return remoteObstacle(step)
@@ -24,7 +21,9 @@ package enum LaneCapability {
 
   private static func remoteObstacle(_ step: Step) -> String? {
     if case .when(let trigger) = step.moment {
-      guard case .recorded = trigger else {
+      switch trigger {
+      case .recorded, .storage: break
+      case .gate, .request:
         return "a remote server has no phases and gates to wait for"
       }
     }

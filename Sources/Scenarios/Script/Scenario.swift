@@ -17,7 +17,7 @@ package enum LaneName: String, Sendable, CaseIterable, Hashable {
 
 /// A device broken on purpose. Exists in debug builds of the runner only, never in the SDK.
 package enum PlantedFault: String, Sendable, CaseIterable {
-  case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText
+  case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText, neverSyncs
 }
 
 /// One script, checked, for one combination of its matrix.
@@ -52,6 +52,26 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
+  /// True where the device's disk is more than the system's: it fills up, refuses, is locked by
+  /// somebody else, or forgets.
+  package var scriptsDisk: Bool {
+    timeline.contains { step in
+      switch step.action {
+      case .disk(let state): return state != .corrupt
+      case .reboot: return true
+      default: return false
+      }
+    }
+  }
+
+  /// True where power is lost: what was never synced is gone then.
+  package var losesPower: Bool {
+    timeline.contains { step in
+      if case .reboot = step.action { return true }
+      return false
+    }
+  }
+
   /// Whose the device's tokens are, by value: a server that takes any token knows no accounts.
   package var deviceAccounts: [String: String] {
     var tokens = [device.token]
@@ -145,7 +165,7 @@ package enum StepAction: Sendable {
 }
 
 package enum KeyChange: String, Sendable { case rotate, lost, unavailable, available }
-package enum DiskState: String, Sendable { case full, locked, corrupt, ok }
+package enum DiskState: String, Sendable { case full, locked, protected, corrupt, ok }
 
 package enum NetworkState: String, Sendable, CaseIterable {
   case wifi, cellular, expensive, offline, lying, captive

@@ -1,11 +1,21 @@
 /// Makes the queue's store and the keys' place from the configuration.
 package enum StoreFactory {
+  /// - Parameters:
+  ///   - files: the disk for files that are not SQLite's; scripted hosts bring their own.
+  ///   - vfsName: a registered SQLite VFS for the same disk; nil for the system's.
   package static func make(
-    _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment
+    _ configuration: TelemetryConfiguration, _ environment: TelemetryEnvironment,
+    files: any FileOperations = SystemFiles(), vfsName: String? = nil
   ) -> any EventStore {
-    SQLiteEventStore(
-      configuration: storeConfiguration(configuration, environment),
-      keyStore: environment.keyStore, clock: environment.clock)
+    var store = storeConfiguration(configuration, environment)
+    store.vfsName = vfsName
+    return SQLiteEventStore(
+      configuration: store, keyStore: environment.keyStore, clock: environment.clock, files: files)
+  }
+
+  /// Where the queue's database lies.
+  package static func databasePath(_ configuration: TelemetryConfiguration) -> String {
+    StorePaths(directory: configuration.directory + "/queue").database
   }
 
   static func storeConfiguration(
@@ -23,8 +33,10 @@ package enum StoreFactory {
     return store
   }
 
-  package static func keyStore(_ configuration: TelemetryConfiguration) -> any KeyStore {
-    FileKeyStore(directory: configuration.directory + "/keys")
+  package static func keyStore(
+    _ configuration: TelemetryConfiguration, files: any FileOperations = SystemFiles()
+  ) -> any KeyStore {
+    FileKeyStore(directory: configuration.directory + "/keys", files: files)
   }
 }
 

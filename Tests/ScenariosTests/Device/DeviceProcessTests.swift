@@ -17,6 +17,7 @@ final class DeviceProcessTests: XCTestCase {
       heard.withLock { heard in
         switch event {
         case .message(let message): heard.messages.append(message)
+        case .idle(let idle): heard.messages.append(.object(idle.message))
         case .ended(let torn): heard.tornBytes = torn
         case .broken(let reason): heard.messages.append(["broken": .string(reason)])
         }

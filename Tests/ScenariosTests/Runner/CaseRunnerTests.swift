@@ -48,14 +48,41 @@ final class CaseRunnerTests: XCTestCase {
     for operation in ["write", "sync", "delete", "any"] {
       let when =
         #"{"when":{"storage":"\#(operation)","nth":2},"kill":"SIGKILL","restartAfter":"30s"},"#
-      let (outcome, checks) = try Fixture.run(script(when), lane: .virtual, in: self)
-      XCTAssertNil(outcome.failure, operation)
-      XCTAssertEqual(Fixture.failed(checks), [], operation)
-      let events = outcome.history.entries.map(\.event)
-      XCTAssert(events.contains(.triggerFired(step: 1)), operation)
-      XCTAssert(events.contains(.died(incarnation: 1, how: "SIGKILL")), operation)
-      XCTAssert(events.contains(.started(incarnation: 2)), operation)
+      for lane in LaneName.standard {
+        let (outcome, checks) = try Fixture.run(script(when), lane: lane, in: self)
+        XCTAssertNil(outcome.failure, "\(operation) \(lane)")
+        XCTAssertEqual(Fixture.failed(checks), [], "\(operation) \(lane)")
+        let events = outcome.history.entries.map(\.event)
+        XCTAssert(events.contains(.triggerFired(step: 1)), "\(operation) \(lane)")
+        XCTAssert(events.contains(.died(incarnation: 1, how: "SIGKILL")), "\(operation) \(lane)")
+        XCTAssert(events.contains(.started(incarnation: 2)), "\(operation) \(lane)")
+      }
     }
+  }
+
+  func testStorageTriggers_whenCountedOverSeveralLives_fireAtTheSameOperationInEveryLane() throws {
+    let text = """
+      {"name":"t","about":"a","timeline":[{"at":"0s","network":"offline"},
+        {"at":"0s","record":{"as":"a","count":40,"every":"1s"}},
+        {"when":{"storage":"write","nth":9},"kill":"SIGKILL","restartAfter":"500ms"},
+        {"when":{"storage":"write","nth":21},"reboot":"powerLoss","restartAfter":"500ms"},
+        {"at":"2m","network":"wifi"}],"expect":[{"lost":0},{"allFaultsFired":true}]}
+      """
+    var notOffered: Set<Int> = []
+    for lane in LaneName.standard {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(
+        checks.filter { $0.verdict.outcome != .pass }.map(\.checker), [], "\(lane)")
+      let events = outcome.history.entries.map(\.event)
+      XCTAssert(events.contains(.died(incarnation: 2, how: "reboot")), "\(lane)")
+      notOffered.insert(
+        events.reduce(0) { sum, event in
+          if case .receipt = event { return sum + 1 }
+          return sum
+        })
+    }
+    XCTAssertEqual(notOffered.count, 1, "the lanes differ: \(notOffered)")
   }
 
   func testStorageTrigger_whenItKillsAtTheWriteOfAnEvent_leavesTheEventUnwritten() throws {

@@ -70,6 +70,14 @@ final class CommandTests: XCTestCase {
     }
     let loaded = try ScriptLoader.load([folder])
     XCTAssertEqual(
-      loaded.mistakes, ["\(folder)/b.json:1:1: the name \"same\" is taken by \(folder)/a.json\n"])
+      loaded.mistakes,
+      [
+        """
+        \(folder)/b.json:1:9: the name "same" is taken by \(folder)/a.json
+            {"name":"same","about":"a","timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}]}
+                    ^^^^^^
+
+        """
+      ])
   }
 }
