@@ -68,6 +68,9 @@ public struct TelemetryConfiguration: Sendable {
   public var keyMaxSeals: Int64 = 1 << 28
   /// Age of a key before a new one is made.
   public var keyMaxAgeMs: Int64 = 90 * 86_400_000
+  /// True: events of old keys are sealed anew under the current one, a few at each upkeep, so that
+  /// an old key is gone long before its last event is delivered. A kill in between costs nothing.
+  public var resealsOldRows = false
 
   /// Bytes of one batch, envelope included. At least 1 KB.
   public var batchLimitBytes = 256_000

@@ -29,6 +29,7 @@ package enum StoreFactory {
     store.appendWaitMs = configuration.recordWaitMs
     store.sealsPerKey = configuration.keyMaxSeals
     store.keyLifetimeMs = configuration.keyMaxAgeMs
+    store.resealsOldRows = configuration.resealsOldRows
     store.usesBackgroundThreads = environment.storeUsesThreads
     return store
   }
