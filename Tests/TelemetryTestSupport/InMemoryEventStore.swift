@@ -172,7 +172,7 @@ package final class InMemoryEventStore: EventStore {
     let result = state.withLock { state -> (block: StoreBlock?, count: Int) in
       if let block = block(&state) { return (block, 0) }
       let taken = take(rows, &state).map { row in
-        Row(event: row.event, sequence: row.sequence, reason: reason)
+        Row(event: row.event, sequence: row.sequence, reason: reason.bounded)
       }
       state.quarantine += taken
       return (nil, taken.count)

@@ -69,8 +69,17 @@ extension SQLiteEventStore {
     let core = try StoreCore(
       configuration: configuration, paths: paths, connection: connection, clock: clock)
     core.logFrames = (files.status(paths.log)?.bytes ?? 0) / Schema.frameBytes
-    try core.setPageCap(movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0)
+    try core.setPageCap(
+      movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0,
+      leftAloneBytes: leftAloneBytes(beside: paths))
     return core
+  }
+
+  /// A database of a newer schema with its log and shared memory, where this one lies beside it.
+  func leftAloneBytes(beside open: StorePaths) -> Int64 {
+    guard open.base != paths.base else { return 0 }
+    return [paths.database, paths.log, paths.sharedMemory]
+      .reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
   }
 
   private func install(_ core: StoreCore) throws {

@@ -42,7 +42,11 @@ extension SQLiteEventStore {
   func removeMovedAside() -> Bool {
     do {
       try files.removeTree(paths.movedAside)
-      if case .success = onCore({ try $0.setPageCap(movedAsideBytes: 0) }) { return true }
+      let isSet = onCore { core in
+        try core.setPageCap(
+          movedAsideBytes: 0, leftAloneBytes: leftAloneBytes(beside: core.paths))
+      }
+      if case .success = isSet { return true }
     } catch {
       // Tried again at the next quiet moment.
     }

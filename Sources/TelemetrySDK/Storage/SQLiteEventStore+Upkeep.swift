@@ -195,6 +195,6 @@ extension SQLiteEventStore {
   /// Tries a small write where an earlier one failed, so that the block ends by itself.
   private func probe() {
     guard case .success(true) = onCore({ $0.block != nil }) else { return }
-    _ = writing { core in try core.transaction { try core.saveCounts() } }
+    _ = writing { core in try core.writeForTrial() }
   }
 }

@@ -9,14 +9,18 @@ extension QuarantineReason {
     }
   }
 
-  /// The server's words, at most 200 bytes.
+  /// The server's words, cut to a bounded length.
   var detail: [UInt8] {
     switch self {
     case .unreadable, .tooLarge: []
-    case .rejectedByServer(let reason): Array(reason.utf8.prefix(200))
-    case .refused(_, let detail): Array(detail.utf8.prefix(200))
+    case .rejectedByServer(let words), .refused(_, let words):
+      Array(BoundedText.prefix(words, maxBytes: QuarantineReason.maxDetailBytes).utf8)
     }
   }
+  private static let maxDetailBytes = 200
+
+  /// As it is kept: with the server's words cut.
+  package var bounded: QuarantineReason { QuarantineReason(code: code, detail: detail) }
 
   init(code: Int64, detail: [UInt8]) {
     let words = String(decoding: detail, as: UTF8.self)

@@ -6,12 +6,16 @@ extension StoreCore {
 
   /// Sets the cap on the database's pages: what is left beside log, shared memory and a file
   /// that was moved aside.
-  func setPageCap(movedAsideBytes: Int64) throws {
+  ///
+  /// - Parameter leftAloneBytes: Of a database of a newer schema that is left as it is. At least a
+  ///   quarter of the cap stays for this database and its log all the same.
+  func setPageCap(movedAsideBytes: Int64, leftAloneBytes: Int64) throws {
     let budget = configuration.effectiveWALBudget
     let sharedMemory = 32_768 * (1 + budget / (4096 * Schema.frameBytes) + 1)
     hasMovedAside = movedAsideBytes > 0
     needsMovedAsideRoom = false
-    let others = budget + sharedMemory + movedAsideBytes + 8192
+    let leftAlone = min(leftAloneBytes, configuration.maxBytesOnDisk / 4 * 3)
+    let others = budget + sharedMemory + movedAsideBytes + leftAlone + 8192
     maxPages = max(32, (configuration.maxBytesOnDisk - others) / Schema.pageBytes)
     try allow(pages: maxPages - StoreCore.reservePages)
   }

@@ -140,6 +140,17 @@ final class StoreCore {
     try statement.run()
   }
 
+  /// Writes one page and changes nothing. SQLite leaves a page alone that an update would not
+  /// change, so the row is changed and changed back.
+  func writeForTrial() throws {
+    try transaction {
+      counts.requeued += 1
+      try saveCounts()
+      counts.requeued -= 1
+      try saveCounts()
+    }
+  }
+
   func noteCommit() {
     isDirty = true
     commits += 1

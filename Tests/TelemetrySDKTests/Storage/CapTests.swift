@@ -134,6 +134,25 @@ final class CapTests: StoreTestCase {
     store.close()
   }
 
+  func testCap_whenANewerFileIsLeftAlone_countsItAndKeepsAQuarterForEvents() throws {
+    let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    try connection.execute(
+      """
+      PRAGMA journal_mode=WAL; CREATE TABLE future(x); INSERT INTO future VALUES(zeroblob(500000));
+      PRAGMA user_version=99
+      """)
+    connection.close()
+    let store = openStore { $0.maxBytesOnDisk = self.capBytes }
+    for number in 0..<1_500 {
+      XCTAssertNotNil(store.append(.make(number, bytes: 900)).sequence)
+      if number % 50 == 0 { XCTAssertLessThanOrEqual(try sizeOfFolder(), capBytes) }
+      if number % 200 == 0 { _ = store.maintain() }
+    }
+    XCTAssertGreaterThan(store.allEvents().count, 10)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
   // MARK: - Age
 
   private let dayMs: Int64 = 86_400_000

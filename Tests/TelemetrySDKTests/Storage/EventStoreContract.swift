@@ -19,6 +19,7 @@ struct EventStoreContract {
       ("a caller's id is stored once", storesCallerIDOnce),
       ("a caller's id is free again after its delivery", freesCallerID),
       ("quarantine keeps event and reason", keepsQuarantine),
+      ("a server's words are cut between scalars", cutsWords),
       ("the quarantine can be put back", requeues),
       ("the quarantine can be cleared", clearsQuarantine),
       ("one account's rows can be dropped", dropsAccount),
@@ -166,6 +167,16 @@ struct EventStoreContract {
     XCTAssertEqual(store.quarantinedEvents(limit: 2).count, 2)
     XCTAssertEqual(store.snapshot().ledger.quarantined, 3)
     XCTAssertEqual(store.snapshot().ledger.queued, 0)
+  }
+
+  private static func cutsWords(_ store: any EventStore) {
+    append([.make()], to: store)
+    // 199 bytes, then a scalar of four: the words end before it.
+    let words = String(repeating: "w", count: 199)
+    let reason = QuarantineReason.refused(status: 400, detail: words + "\u{1F354} more")
+    XCTAssertNil(store.quarantine(store.allEvents().map(\.row), reason: reason))
+    XCTAssertEqual(
+      store.quarantinedEvents(limit: 9).map(\.reason), [.refused(status: 400, detail: words)])
   }
 
   private static func requeues(_ store: any EventStore) {

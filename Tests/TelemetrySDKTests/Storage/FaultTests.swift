@@ -83,6 +83,20 @@ final class FaultTests: StoreTestCase {
     store.close()
   }
 
+  func testMaintain_whenNothingCouldBeWritten_doesNotEndTheBlock() {
+    let store = shimmed()
+    XCTAssertNil(store.open())
+    fail(Int(SHIM_ENOSPC))
+    XCTAssertEqual(store.append(.make()), .blocked(.diskFull))
+    for _ in 0..<3 { _ = store.maintain() }
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 1_000)
+    XCTAssertFalse(events.contains(.unblocked))
+    heal()
+    _ = store.maintain()
+    XCTAssertTrue(events.contains(.unblocked))
+    store.close()
+  }
+
   func testOpen_whenTheFileIsForbidden_waitsAndDeletesNothing() throws {
     var store = shimmed()
     XCTAssertNil(store.open())
