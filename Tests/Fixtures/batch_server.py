@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A batch server with the standard library, and a way to break one rule of the contract at a time.
 
-    batch_server.py [--break RULE] [--store FILE] [--port N] [--tls CERT KEY]
+    batch_server.py [--break RULE] [--late] [--port N] [--tls CERT KEY]
 
 Accepts the token `good-token-5f2c`, calls `expired-token-77aa` expired. Shows what it stored under
 /__admin/ledger/{id}; POST /__test/busy makes the next batch a 429, POST /__test/restart forgets
 what a restart would (nothing, unless a rule is broken). Prints `ready URL` once it listens and
-ends when its standard input ends. `--list` prints the rules that can be broken.
+ends when its standard input ends. With `--late` it stores behind its answers. `--list` prints the rules that can be broken.
 """
 import argparse
 import json
@@ -44,10 +44,11 @@ no-dedup-within no-dedup-across forgets-race conflict-500 conflict-overwrites
 get-200 put-200 delete-200 no-allow any-path
 closes-silently slow-408 chunked-400 ignores-expect-417 lengths-ok half-stored reset-doubles reset-500
 restart-forgets no-retry-after garbage-retry-after busy-for-ever
-echoes-token html redirect not-found hangs
+echoes-token html redirect not-found hangs rejects-all rejects-foreign huge-chunk
 """.split()
 
 BROKEN = ""
+LATE = False
 
 
 class Store:
@@ -60,6 +61,18 @@ class Store:
         self.times = {}
         self.cursed = set()
         self.busy = 0
+        self.log = []
+        self.shown = 0.0
+
+    def note(self, key):
+        """A late store shows its changes one by one, in their order."""
+        self.shown = max(self.shown, time.monotonic()) + 0.03
+        self.log.append((self.shown, key, self.events[key], self.times.get(key, 1)))
+
+    def late(self, key):
+        now = time.monotonic()
+        seen = [entry[2:] for entry in self.log if entry[1] == key and entry[0] <= now]
+        return seen[-1] if seen else (None, 0)
 
     def add(self, event):
         key = str(event["id"]).lower()
@@ -68,6 +81,7 @@ class Store:
             self.events[key] = event
         if not known:
             self.events[key] = event
+        self.note(key)
         return known
 
     def take(self, events):
@@ -86,6 +100,7 @@ class Store:
             else:
                 accepted += 1
                 self.times[key] = self.times.get(key, 0) + 1
+            self.note(key)
         return accepted, duplicates
 
 
@@ -193,6 +208,10 @@ def parse(text):
     return events
 
 
+def named(ids):
+    return [{"id": name, "reason": "bad text"} for name in ids]
+
+
 def judge(events, text):
     """Splits a batch, or refuses it for a rule that this server breaks."""
     if BROKEN == "empty-500" and not events:
@@ -222,6 +241,8 @@ def judge(events, text):
             if known is not None and known != event:
                 raise Refused(500, "constraint violated")
         event.setdefault("id", "none")
+    if rejected and len(events) == 1 and BROKEN == "rejects-foreign":
+        return [], named([str(uuid.uuid4())])
     if rejected and len(events) == 1:
         raise Refused(422, rejected[0]["reason"])
     if rejected and BROKEN == "partial-unnamed":
@@ -249,6 +270,8 @@ class Handler(BaseHTTPRequestHandler):
     def look(self, key):
         with STORE.lock:
             event, times = STORE.events.get(key), STORE.times.get(key, 1)
+            if LATE:
+                event, times = STORE.late(key)
         if event is None or BROKEN == "not-stored":
             return self.send(404, {"detail": "not stored"})
         if BROKEN == "lossy-text":
@@ -300,6 +323,7 @@ class Handler(BaseHTTPRequestHandler):
         self.served = getattr(self, "served", 0) + 1
         text = self.decode(body)
         good, rejected = judge(parse(text), text)
+        self.good = good
         if BROKEN in ("reset-doubles", "reset-500"):
             with STORE.turn:
                 accepted, duplicates = self.doubting(good)
@@ -449,6 +473,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.raw(200, b"ok", "text/plain")
         if BROKEN == "counts-as-text":
             accepted = str(accepted)
+        if BROKEN == "huge-chunk":
+            self.close_connection = True
+            head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            return self.wfile.write(head + b"1\r\n{\r\n7fffffffffffffff\r\n")
+        if BROKEN == "rejects-all":
+            names = [event["id"] for event in self.good]
+            return self.send(200, {"accepted": 0, "duplicates": 0, "rejected": named(names)})
         self.send(200, {"accepted": accepted, "duplicates": duplicates, "rejected": rejected})
 
     def page(self, status):
@@ -483,16 +514,17 @@ class Server(ThreadingHTTPServer):
 
 
 def main():
-    global BROKEN
+    global BROKEN, LATE
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--break", dest="broken", default="", choices=[""] + RULES)
+    arguments.add_argument("--late", action="store_true")
     arguments.add_argument("--port", type=int, default=0)
     arguments.add_argument("--tls", nargs=2)
     arguments.add_argument("--list", action="store_true")
     options = arguments.parse_args()
     if options.list:
         return print("\n".join(RULES))
-    BROKEN = options.broken
+    BROKEN, LATE = options.broken, options.late
     server = Server(("127.0.0.1", options.port), Handler)
     scheme = "http"
     if options.tls:

@@ -46,13 +46,15 @@
     func batch(_ events: [JSONValue]) -> ProbeRequest {
       request(
         body: VerifyGzip.member(text(events)),
-        about: events.count == 1 ? "1 event" : "\(events.count) events")
+        about: events.count == 1 ? "1 event" : "\(events.count) events", events: events.count)
     }
 
-    func request(body: [UInt8], about: String) -> ProbeRequest {
+    /// `events` counts the good events of the body, where it is a batch that may be accepted.
+    func request(body: [UInt8], about: String, events: Int? = nil) -> ProbeRequest {
       var request = ProbeRequest()
       request.body = body
       request.about = about
+      request.events = events
       return request
     }
 

@@ -41,6 +41,20 @@
 
   /// The client's view of an answer, as sentences.
   enum Judging {
+    /// Nil where the answer takes every one of the events; else what a client makes of it. An
+    /// answer without counts is another check's matter.
+    static func rejection(_ answer: HTTPAnswer, events: Int) -> String? {
+      if let first = answer.json?["rejected"]?.arrayValue?.first {
+        let reason = first["reason"]?.stringValue ?? ""
+        return "answered \(answer.status), but lists a good event under rejected (\"\(reason)\"):"
+          + " a client quarantines it"
+      }
+      guard let counts = AnswerCounts(answer), counts.accepted + counts.duplicates != events
+      else { return nil }
+      return "answered \(answer.status), but a batch of \(events) good events is said to be"
+        + " \(counts.text)"
+    }
+
     /// Nil where a client takes the batch for delivered; else what it does instead.
     static func complaint(_ reply: Reply) -> String? {
       guard let answer = reply.answer else { return "a good batch got no answer: \(reply.text)" }
@@ -83,12 +97,21 @@
     @discardableResult
     func accept(_ request: ProbeRequest) throws -> HTTPAnswer {
       let reply = try send(request)
-      return try accepted(reply)
+      return try accepted(reply, of: request)
+    }
+
+    /// Nil where the answer takes the whole batch of the request.
+    func complaint(_ reply: Reply, of request: ProbeRequest) -> String? {
+      if let complaint = Judging.complaint(reply) { return complaint }
+      guard policy.answer == .counts, !session.options.dryRun, let answer = reply.answer,
+        let events = request.events
+      else { return nil }
+      return Judging.rejection(answer, events: events)
     }
 
     @discardableResult
-    func accepted(_ reply: Reply) throws -> HTTPAnswer {
-      if let complaint = Judging.complaint(reply) {
+    func accepted(_ reply: Reply, of request: ProbeRequest) throws -> HTTPAnswer {
+      if let complaint = complaint(reply, of: request) {
         throw CheckStop.finding(.fail(complaint))
       }
       guard let answer = reply.answer else { throw CheckStop.finding(.fail(reply.text)) }
@@ -126,12 +149,33 @@
       return .pass("after \(what) the answer says \(got.text)")
     }
 
-    /// A pass where the observer sees exactly one copy.
+    /// Sends a good event and waits until the observer shows it. What was sent before has come to
+    /// the store by then, also where a server stores behind its answers.
+    ///
+    /// An observer that does not show it proves nothing by showing nothing.
+    func fence() throws {
+      let known = event()
+      try accept(batch([known]))
+      guard case .stored = try lookForStored(known.eventID) else {
+        throw CheckStop.finding(
+          .notObservable("the observer does not even show an accepted event"))
+      }
+    }
+
+    /// A pass where the observer sees exactly one copy, also a while later.
     func storedOnce(_ ids: [String]) throws -> Finding {
       for id in ids {
         switch try lookForStored(id) {
         case .absent:
           return .fail("\(id) was acknowledged but is not stored: the client has deleted it")
+        case .unclear(let why): return .notObservable(why)
+        case .stored: continue
+        }
+      }
+      try fence()
+      for id in ids {
+        switch try look(id) {
+        case .absent: return .fail("\(id) was stored and is gone: the client has deleted it")
         case .unclear(let why): return .notObservable(why)
         case .stored(nil, _):
           return .notObservable("the observer shows the event but does not count copies")
@@ -142,18 +186,9 @@
       return .pass(ids.count == 1 ? "stored once" : "each of \(ids.count) events is stored once")
     }
 
-    /// A pass where the observer sees nothing of the events.
-    ///
-    /// An observer that has shown nothing yet proves nothing by showing nothing.
+    /// A pass where the observer sees nothing of the events, also a while later.
     func notStored(_ ids: [String], though what: String) throws -> Finding {
-      if !session.observerProven {
-        let known = event()
-        try accept(batch([known]))
-        guard case .stored = try lookForStored(known.eventID) else {
-          return .notObservable("the observer does not even show an accepted event")
-        }
-        session.observerProven = true
-      }
+      try fence()
       for id in ids {
         switch try look(id) {
         case .absent: continue

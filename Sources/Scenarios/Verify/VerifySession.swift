@@ -16,7 +16,6 @@
     /// The target says of itself that it takes any token.
     var takesAnyToken = false
     /// The observer has shown an event of this run.
-    var observerProven = false
     /// Answers that carried a token back, by check.
     var echoes: [String] = []
     /// What a dry run would have sent.

@@ -54,6 +54,51 @@ final class WreckedServerTests: VerifyTestCase {
       run.sentence("auth.missing"), "no token was answered 200, expected 401")
   }
 
+  func testServer_whenItAnswers200AndRejectsEverything_isNotTakenForAccepting() throws {
+    let server = try PythonServer("batch_server.py", ["--break", "rejects-all"])
+    let checks = [
+      "answer.success", "answer.unicode", "answer.numbers", "answer.skewed-time",
+      "answer.empty-payload", "auth.scheme-case", "connection.chunked", "connection.reuse",
+      "count.at-limit", "media.parameters", "reset.resent", "schema.id-uppercase", "size.at-limit",
+    ]
+    let run = try verify(server.url, ["--only", checks.joined(separator: ",")])
+    XCTAssertEqual(run.ids("fail").sorted(), checks.sorted(), run.out + run.complaint)
+    XCTAssertEqual(
+      run.sentence("answer.success"),
+      "answered 200, but lists a good event under rejected (\"bad text\"): a client quarantines it")
+  }
+
+  func testServer_whenItRejectsAnEventThatNobodySent_failsTheChecksOfTheSchema() throws {
+    let server = try PythonServer("batch_server.py", ["--break", "rejects-foreign"])
+    let run = try verify(
+      server.url, ["--only", "schema.ts-missing,schema.payload-wrong,schema.id-missing"])
+    XCTAssertEqual(run.ids("fail"), ["schema.ts-missing", "schema.payload-wrong"], run.out)
+    XCTAssertEqual(run.ids("pass"), ["schema.id-missing"], "it has no id to be named by")
+  }
+
+  private func late(_ rule: String, _ check: String) throws -> Run {
+    let server = try PythonServer("batch_server.py", ["--late", "--break", rule])
+    return try verify(
+      server.url,
+      [
+        "--observe", "admin", "--only", check, "--policy",
+        try file("late.json", #"{"storedWithin":"20s"}"#),
+      ])
+  }
+
+  func testServer_whenItStoresBehindItsAnswers_isStillSeenToStoreWrongly() throws {
+    for (rule, check) in [
+      ("unauthorised-stored", "auth.nothing-stored"), ("half-stored", "connection.half-body"),
+      ("damaged-stored", "encoding.nothing-stored"), ("conflict-overwrites", "dedup.first-kept"),
+      ("no-dedup-across", "dedup.resent-stored"),
+    ] {
+      let broken = try late(rule, check)
+      XCTAssertEqual(broken.ids("fail"), [check], rule + broken.out + broken.complaint)
+      let good = try late("", check)
+      XCTAssertEqual(good.ids("pass"), [check], good.out + good.complaint)
+    }
+  }
+
   func testServer_whenBusyForEver_failsTheChecksOfThePause() throws {
     let server = try PythonServer("batch_server.py", ["--break", "busy-for-ever"])
     let run = try verify(
@@ -93,6 +138,15 @@ final class WreckedServerTests: VerifyTestCase {
   func testTarget_whenItRedirects_exitsUnavailable() throws {
     let server = try PythonServer("batch_server.py", ["--break", "redirect"])
     try assertUnavailable(server.url, says: "redirected (302) to /login")
+  }
+
+  func testTarget_whenAChunkIsHuge_isNoReasonToCrash() throws {
+    let server = try PythonServer("batch_server.py", ["--break", "huge-chunk"])
+    let run = try verify(server.url, ["--only", "answer.success"])
+    XCTAssertNotEqual(run.exit, 0, run.out)
+    XCTAssert(
+      (run.out + run.complaint).contains("a chunk's size is \"7fffffffffffffff\""),
+      run.out + run.complaint)
   }
 
   func testTarget_whenItHangs_exitsUnavailableWithinTheAnswerTime() throws {

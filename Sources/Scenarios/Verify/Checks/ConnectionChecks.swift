@@ -9,14 +9,15 @@
       "connection.reuse", "Two batches over one connection are both accepted.",
       why: "A phone that drains a backlog reuses its connection; radio time is battery."
     ) { run in
-      let replies = try run.sendInTurn([run.batch(run.events(1)), run.batch(run.events(1))])
+      let requests = [run.batch(run.events(1)), run.batch(run.events(1))]
+      let replies = try run.sendInTurn(requests)
       guard let first = replies.first else { return .fail("no answer") }
-      let answer = try run.accepted(first)
+      let answer = try run.accepted(first, of: requests[0])
       if answer.header("Connection")?.lowercased().contains("close") == true {
         return .pass("the server closes every connection, and says so")
       }
       guard replies.count == 2 else { return .fail("the second request was not sent") }
-      if let complaint = Judging.complaint(replies[1]) {
+      if let complaint = run.complaint(replies[1], of: requests[1]) {
         return .fail("on a connection used before, \(complaint)")
       }
       return .pass("both were accepted")
@@ -42,7 +43,7 @@
       request.about += ", chunked"
       let reply = try run.send(request)
       if reply.answer?.status == 411 { return .pass("answered 411: a length is required") }
-      try run.accepted(reply)
+      try run.accepted(reply, of: request)
       return .pass("accepted")
     }
 

@@ -51,10 +51,11 @@
       why: "After a timeout the second request can overtake the first one.", needs: [.counts]
     ) { run in
       let copies = run.policy.concurrency
-      let replies = try run.sendTogether(run.batch(run.events(3)), copies: copies)
+      let request = run.batch(run.events(3))
+      let replies = try run.sendTogether(request, copies: copies)
       var sum = AnswerCounts(accepted: 0, duplicates: 0)
       for reply in replies {
-        let counts = try run.counts(try run.accepted(reply))
+        let counts = try run.counts(try run.accepted(reply, of: request))
         sum.accepted += counts.accepted
         sum.duplicates += counts.duplicates
       }
@@ -72,7 +73,8 @@
       try run.accept(run.batch([event]))
       var changed = event
       changed["payload"] = ["version": 2]
-      let reply = try run.send(run.batch([changed]))
+      let request = run.batch([changed])
+      let reply = try run.send(request)
       let counts = reply.answer.flatMap(AnswerCounts.init)
       let refused =
         Judging.refusalComplaint(reply, allowed: [400, 409, 422], what: "a conflicting event")
@@ -83,7 +85,7 @@
         return refused ? .pass("refused: \(reply.text)") : .fail("not refused: \(reply.text)")
       case .either where refused: return .pass("refused: \(reply.text)")
       case .keepFirst, .either:
-        let answer = try run.accepted(reply)
+        let answer = try run.accepted(reply, of: request)
         guard run.policy.answer == .counts else { return .pass("answered \(answer.status)") }
         return run.compare(
           try run.counts(answer), accepted: 0, duplicates: 1, after: "a known id with other content"
@@ -115,8 +117,9 @@
       why: why, needs: [.observer]
     ) { run in
       let events = run.events(2)
-      let replies = try run.sendTogether(run.batch(events), copies: run.policy.concurrency)
-      for reply in replies { try run.accepted(reply) }
+      let request = run.batch(events)
+      let replies = try run.sendTogether(request, copies: run.policy.concurrency)
+      for reply in replies { try run.accepted(reply, of: request) }
       return try run.storedOnce(events.map(\.eventID))
     }
 
@@ -130,6 +133,7 @@
       var changed = event
       changed["payload"] = ["version": 2]
       _ = try run.send(run.batch([changed]))
+      try run.fence()
       return try FidelityChecks.compare(run, event.eventID, payload: ["version": 1])
     }
   }

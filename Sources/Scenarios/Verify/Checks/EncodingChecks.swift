@@ -22,7 +22,7 @@
     ) throws -> Finding {
       let reply = try run.send(request)
       let complaint = Judging.refusalComplaint(reply, allowed: refused, what: what)
-      let taken = Judging.complaint(reply) == nil
+      let taken = run.complaint(reply, of: request) == nil
       switch choice {
       case .accept:
         return taken ? .pass("\(what) was accepted") : .fail("\(what): \(reply.text)")
@@ -38,7 +38,8 @@
       "A body that is not compressed is refused with 415, or accepted, as the policy says.",
       why: "Both sides must agree whether a body without gzip is an event or a mistake."
     ) { run in
-      var request = run.request(body: run.text(run.events(1)), about: "an uncompressed body")
+      var request = run.request(
+        body: run.text(run.events(1)), about: "an uncompressed body", events: 1)
       request.contentEncoding = nil
       return try byPolicy(
         run, request, run.policy.identityBody, refused: [415], what: "an uncompressed body")
@@ -93,7 +94,8 @@
       let body =
         VerifyGzip.member(Array(text[..<half])) + VerifyGzip.member(Array(text[half...]))
       return try byPolicy(
-        run, run.request(body: body, about: "two gzip members"), run.policy.concatenatedMembers,
+        run, run.request(body: body, about: "two gzip members", events: 2),
+        run.policy.concatenatedMembers,
         refused: Judging.malformed, what: "a body of two gzip members")
     }
 
@@ -117,7 +119,8 @@
       let body = VerifyGzip.member([UInt8](repeating: 0x20, count: bombBytes))
       let refusal = try gzip(run, body, "a gzip bomb", [400, 413, 422])
       guard refusal.verdict == .pass else { return refusal }
-      if let complaint = Judging.complaint(try run.send(run.batch(run.events(1)))) {
+      let next = run.batch(run.events(1))
+      if let complaint = run.complaint(try run.send(next), of: next) {
         return .fail("after a gzip bomb \(complaint)")
       }
       return refusal

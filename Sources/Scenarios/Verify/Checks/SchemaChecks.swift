@@ -72,15 +72,23 @@
         var request = run.batch([event])
         let what = "a" + subject.dropFirst()
         request.about = what
-        return judge(run, try run.send(request), what: what)
+        let id = event["id"]?.stringValue ?? ""
+        return judge(run, try run.send(request), id: id, what: what)
       }
     }
 
-    /// The batch held one event, a wrong one.
-    private static func judge(_ run: CheckRun, _ reply: Reply, what: String) -> Finding {
+    /// The batch held one event, a wrong one. Where it has an id, `rejected` must name it: a client
+    /// takes every event that is not named for delivered.
+    private static func judge(
+      _ run: CheckRun, _ reply: Reply, id: String, what: String
+    ) -> Finding {
       let policy = run.policy.invalidEvent
       if let answer = reply.answer, answer.isSuccess, policy != .refuseBatch {
         if let counts = AnswerCounts(answer), counts.accepted == 0, counts.rejected.count == 1 {
+          let named = counts.rejected[0].id.lowercased()
+          guard id.isEmpty || named == id else {
+            return .fail("\(what) has the id \(id), rejected names \"\(named)\"")
+          }
           return .pass("\(what) was listed under rejected")
         }
         return .fail("\(what) was answered \(answer.status) and is not listed under rejected")
@@ -123,7 +131,8 @@
         run.request(body: VerifyGzip.member(body), about: "JSON \(depth) levels deep"),
         [400, 413, 422], what: "JSON nested \(depth) levels deep")
       guard refusal.verdict == .pass else { return refusal }
-      if let complaint = Judging.complaint(try run.send(run.batch(run.events(1)))) {
+      let next = run.batch(run.events(1))
+      if let complaint = run.complaint(try run.send(next), of: next) {
         return .fail("after deep JSON \(complaint)")
       }
       return refusal

@@ -53,7 +53,8 @@
       guard let body = body(run, bytes: bytes) else {
         throw CheckStop.finding(.notObservable("a batch of exactly \(bytes) bytes cannot be made"))
       }
-      return run.request(body: body, about: "1 event, \(bytes) bytes \(run.policy.sizeMeasured)")
+      return run.request(
+        body: body, about: "1 event, \(bytes) bytes \(run.policy.sizeMeasured)", events: 1)
     }
 
     private static let atBytes = ContractCheck(
@@ -114,10 +115,11 @@
       "count.empty", "A batch without events is accepted or refused for good, never a 5xx.",
       why: "A client that repeats an empty batch for ever delivers nothing else."
     ) { run in
-      let reply = try run.send(run.batch([]))
+      let request = run.batch([])
+      let reply = try run.send(request)
       let refused = Judging.refusalComplaint(
         reply, allowed: Judging.malformed, what: "an empty batch")
-      let taken = Judging.complaint(reply) == nil
+      let taken = run.complaint(reply, of: request) == nil
       switch run.policy.emptyBatch {
       case .accept: return taken ? .pass("accepted") : .fail("an empty batch: \(reply.text)")
       case .refuse: return refused.map(Finding.fail) ?? .pass("an empty batch was refused")

@@ -216,7 +216,7 @@ struct AnswerReader {
       let header = try line(by: deadline)
       let digits = header.split(separator: ";").first.map { String($0).trimmed } ?? ""
       guard let size = Int(digits, radix: 16), size >= 0,
-        body.count + size <= AnswerReader.maxBody
+        size <= AnswerReader.maxBody - body.count
       else { throw AnswerFault.malformed("a chunk's size is \"\(digits.prefix(20))\"") }
       if size == 0 {
         while try !line(by: deadline).isEmpty {}

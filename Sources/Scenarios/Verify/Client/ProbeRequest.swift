@@ -40,6 +40,8 @@ struct ProbeRequest: Sendable {
   var contentEncoding: String? = "gzip"
   var accept = "application/json"
   var body: [UInt8] = []
+  /// How many events the body holds, all of them good; nil where it is no batch of good events.
+  var events: Int?
   var framing = Framing.contentLength
   var manner = Manner.plain
   /// What a reader of the dry run sees.
