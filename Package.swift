@@ -31,9 +31,12 @@ let package = Package(
     .target(
       name: "MockBatchServer", dependencies: ["JSONText", "CSQLite", "CZlib", epoll, openSSL],
       swiftSettings: swiftSettings),
+    .target(name: "CDiskHooks", dependencies: ["CSQLite"]),
     .target(
       name: "Scenarios",
-      dependencies: ["TelemetrySDK", "MockBatchServer", "JSONText", "CZlib", openSSL],
+      dependencies: [
+        "TelemetrySDK", "MockBatchServer", "JSONText", "CDiskHooks", "CZlib", openSSL,
+      ],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "workbench", dependencies: ["Scenarios", "MockBatchServer"],
@@ -84,8 +87,8 @@ let parts: [String: [String]] = [
     "stored", "Crash", "crash", "Storage", "JSONTextTests",
   ],
   "scenarios": [
-    "TelemetrySDKTests", "TelemetryTestSupport", "MockBatchServerTests", "JSONTextTests", "Readme",
-    "crash", "storedform", "StorageShim",
+    "TelemetrySDKTests", "TelemetryTestSupport", "MockBatchServerTests", "ReadmeTests",
+    "StorageShim", "crashlab", "stored", "JSONTextTests",
   ],
 ]
 if let part = Context.environment["PACKAGE_PART"], let leftOut = parts[part] {

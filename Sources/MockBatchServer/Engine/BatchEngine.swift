@@ -92,6 +92,20 @@ public final class BatchEngine: Sendable {
     startTimeline(plan, from: now)
   }
 
+  /// Ends every fault: rules, toxics and the listener's timeline are gone. The contract goes on as
+  /// it is: the tokens accepted now, and their expiry.
+  package func endFaults() {
+    let now = clock.nowNs
+    var healed = FaultPlan()
+    active.access { active in
+      healed.seed = active.plan.seed
+      healed.contract = active.contract.rules
+      active = ActivePlan(plan: healed, activatedNs: active.activatedNs, after: active)
+    }
+    report(0, .planActivated)
+    startTimeline(healed, from: now)
+  }
+
   /// Names a performer that will carry out exchanges; its limits bind every plan from now on.
   ///
   /// - Throws: `CapabilityRefusal` when it cannot express the plan in force.

@@ -7,7 +7,8 @@ package enum Checkers {
     .lost, .delivered, .undelivered, .duplicatesAfterDedup, .stored, .order, .requests,
     .duplicates, .retryAfterObeyed, .finalNotRetried, .noImmediateResend, .accountsKept,
     .allFaultsFired, .withinDedupWindow, .ledgerBalances, .noPlaintext, .quarantined, .queued,
-    .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone,
+    .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone, .drained, .noCrash,
+    .tooLargeNotRepeated, .tokenNotRepeated,
   ]
 
   private static let byName = Dictionary(
@@ -34,7 +35,9 @@ package enum Checkers {
   ) -> [CheckResult] {
     expectations.map { expectation in
       let verdict: Verdict
-      if let checker = named(expectation.key) {
+      if evidence.refusedEntries > 0 {
+        verdict = full(evidence)
+      } else if let checker = named(expectation.key) {
         guard !checker.looksAtServer || evidence.history.header.seesServer else {
           return CheckResult(
             checker: expectation.key, expectation: expectation,
@@ -58,13 +61,35 @@ package enum Checkers {
     let header = evidence.history.header
     let asked = Set(header.expectations.map(\.key))
     var names: [String] = []
-    if !evidence.seals.isEmpty { names.append("nonceReuse") }
+    if evidence.drained != nil { names.append("drained") }
+    if evidence.lives > 0 { names.append("noCrash") }
+    // Whoever looked into the files after a durable receipt must have seen a sealed record.
+    if !evidence.seals.isEmpty || (!evidence.durable.isEmpty && !evidence.scans.isEmpty) {
+      names.append("nonceReuse")
+    }
+    if evidence.requests.contains(where: { $0.heard?.status == 413 }) {
+      names.append("tooLargeNotRepeated")
+    }
+    if evidence.requests.contains(where: { $0.heard?.status == 401 && $0.arrival.token > 0 }) {
+      names.append("tokenNotRepeated")
+    }
     if header.acceptsNone { names.append("acceptsNone") }
-    if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty {
+    if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty
+      || !evidence.missedSteps.isEmpty
+    {
       names.append("allFaultsFired")
     }
     return names.filter { !asked.contains($0) }.compactMap { name in
-      named(name).map { CheckResult(checker: name, verdict: $0.judge(evidence, true)) }
+      named(name).map { checker in
+        CheckResult(
+          checker: name,
+          verdict: evidence.refusedEntries > 0 ? full(evidence) : checker.judge(evidence, true))
+      }
     }
+  }
+
+  /// Whatever the kept part shows, the rest may say the contrary.
+  private static func full(_ evidence: Evidence) -> Verdict {
+    .unknown("the history was full: \(evidence.refusedEntries) entries were not kept")
   }
 }

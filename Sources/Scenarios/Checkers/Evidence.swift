@@ -8,6 +8,8 @@ package struct Evidence: Sendable {
   package private(set) var books: [DeviceBooks] = []
   package private(set) var scans: [SecrecyFindings] = []
   package private(set) var seals: [SealSighting] = []
+  /// Files whose sealed records could not be read.
+  package private(set) var unreadableSeals: [String] = []
   /// Sizes of the device's files.
   package private(set) var measured: [Int64] = []
   /// Set where the ledger itself was read.
@@ -17,6 +19,16 @@ package struct Evidence: Sendable {
   package private(set) var conditions: [Condition] = []
   /// When power was lost.
   package private(set) var reboots: [Int64] = []
+  /// How many device processes were started, and how they ended.
+  package private(set) var lives = 0
+  package private(set) var deaths: [Death] = []
+  /// Whether the queue got empty at the end; nil where nothing was drained.
+  package private(set) var drained: Bool?
+  /// Steps that found no living device.
+  package private(set) var missedSteps: [String] = []
+  /// Entries for which the history had no room: what they said is unknown.
+  package private(set) var refusedEntries = 0
+  private var lastBooksOrder = -1
 
   /// A condition the script set.
   package struct Condition: Sendable, Hashable {
@@ -25,6 +37,13 @@ package struct Evidence: Sendable {
     package var order: Int
     package var name: String
     package var value: String
+  }
+
+  /// The end of a device process.
+  package struct Death: Sendable, Hashable {
+    package var atNs: Int64
+    package var order: Int
+    package var how: String
   }
 
   private var indexOfRequest: [Int: Int] = [:]
@@ -55,6 +74,12 @@ package struct Evidence: Sendable {
   package var acceptedAnything: Bool { stories.all.contains { $0.stored > 0 } }
   /// True where the server's side of the run is in the history at all.
   package var sawServer: Bool { !requests.isEmpty || holdings != nil }
+  /// True where the books were read after the device had died for the last time. The runner's own
+  /// closing of the device at the very end is no death: it follows the reading.
+  package var booksAreOfLastLife: Bool {
+    guard let death = deaths.last(where: { $0.how != "closed" }) else { return true }
+    return lastBooksOrder > death.order
+  }
   /// True where the script set this condition at any time.
   package func hadCondition(_ name: String, _ value: String) -> Bool {
     conditions.contains { $0.name == name && $0.value == value }
@@ -102,16 +127,27 @@ package struct Evidence: Sendable {
         $0.endedNs = $0.endedNs ?? atNs
         $0.endOrder = $0.endOrder ?? order
       }
-    case .faultApplied(let rule, _, let what, let number):
-      firedRules.insert(rule)
+    case .faultApplied(let rule, let response, let what, let number):
+      firedRules.formUnion([rule, HistoryHeader.fault(rule: rule, response: response)])
       change(number) { $0.faults.append(what) }
     case .triggerFired(let step): firedTriggers.insert(step)
+    case .missed(let step, let what): missedSteps.append("step \(step), \(what)")
     case .condition(let name, let value):
+      if name == "listener" { firedRules.insert(HistoryHeader.fault(listener: value, atNs: atNs)) }
       conditions.append(Condition(atNs: atNs, order: order, name: name, value: value))
-    case .died(_, let how): if how == "reboot" { reboots.append(atNs) }
-    case .books(let reading): books.append(reading)
+    case .started: lives += 1
+    case .died(_, let how):
+      deaths.append(Death(atNs: atNs, order: order, how: how))
+      if how == "reboot" { reboots.append(atNs) }
+    case .books(let reading):
+      books.append(reading)
+      lastBooksOrder = order
+    case .drained(let isEmpty): drained = isEmpty
+    case .full(let refused): refusedEntries = refused
     case .scanned(let findings): scans.append(findings)
-    case .seals(let sightings): seals += sightings
+    case .seals(let sightings, let unreadable):
+      seals += sightings
+      unreadableSeals += unreadable
     case .measured(let bytes): measured.append(bytes)
     case .held(let all): holdings = all
     default: break
@@ -153,14 +189,21 @@ package struct RequestStory: Sendable, Hashable {
     package var text: String
   }
 
+  /// The answer, where the device got it whole: its own account of the request says the same
+  /// status. For a client that does not number its requests, the server's word has to do.
+  package var heard: Answer? {
+    guard let answer, arrival.number > 0 else { return answer }
+    return outcome?.text == String(answer.status) ? answer : nil
+  }
+
   /// True where the client must take the answer as an acknowledgement.
   package var isAcknowledged: Bool {
-    guard let answer, (200...299).contains(answer.status) else { return false }
-    return answer.contentType?.lowercased().hasPrefix("text/html") != true
+    guard let heard, (200...299).contains(heard.status) else { return false }
+    return heard.contentType?.lowercased().hasPrefix("text/html") != true
   }
   /// True where the answer says that this body must not come again.
   package var isFinalRefusal: Bool {
-    guard let status = answer?.status, (400...499).contains(status) else { return false }
+    guard let status = heard?.status, (400...499).contains(status) else { return false }
     return status != 401 && status != 413 && status != 429
   }
   /// True where the client may only try again later: by what the device saw, and by what the

@@ -7,15 +7,10 @@ extension Checker {
     let refused = evidence.requests.filter { $0.isFinalRefusal && !$0.ids.isEmpty }
     guard !refused.isEmpty else { return .unknown("no body got a final 4xx") }
     for refusal in refused {
-      let body = Set(refusal.ids)
-      let again = evidence.requests.first {
-        $0.order > (refusal.endOrder ?? .max) && Set($0.ids) == body
-          && !evidence.wasRequeued(after: refusal, before: $0)
-      }
-      if let again {
+      if let again = evidence.repetition(of: refusal) {
         return .fail(
           "request \(again.number) has the same body as request \(refusal.number), which was"
-            + " answered with \(refusal.answer?.status ?? 0)",
+            + " answered with \(refusal.heard?.status ?? 0)",
           again.ids.prefix(1).compactMap { evidence.stories.story(id: $0) })
       }
     }
@@ -24,7 +19,16 @@ extension Checker {
 }
 
 extension Evidence {
-  fileprivate func wasRequeued(after: RequestStory, before: RequestStory) -> Bool {
+  /// The next request with the same body, unless the app put the quarantine back in between.
+  func repetition(of refusal: RequestStory) -> RequestStory? {
+    let body = Set(refusal.ids)
+    return requests.first {
+      $0.order > (refusal.endOrder ?? .max) && Set($0.ids) == body
+        && !wasRequeued(after: refusal, before: $0)
+    }
+  }
+
+  private func wasRequeued(after: RequestStory, before: RequestStory) -> Bool {
     conditions.contains {
       $0.name == "quarantine" && $0.value == "requeue" && $0.order > (after.endOrder ?? .max)
         && $0.order < before.order

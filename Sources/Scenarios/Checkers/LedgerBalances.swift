@@ -1,6 +1,6 @@
 extension Checker {
   /// The SDK's own books balance at every reading, and agree with what both ends saw: they hold
-  /// at least the durable events, and no more deliveries than were acknowledged.
+  /// at least the durable events, and no more deliveries than the device heard acknowledged.
   package static let ledgerBalances = Checker.property(
     "ledgerBalances", needs: "a reading of the SDK's books", looksAtServer: false
   ) { evidence in
@@ -25,9 +25,10 @@ extension Checker {
 }
 
 extension Evidence {
-  /// A damaged file or a power loss may take books back to an earlier state.
+  /// A damaged file, or a power loss that takes what was not synced, may take books back to an
+  /// earlier state.
   fileprivate var mayHaveForgotten: Bool {
-    !reboots.isEmpty || hadCondition("disk", "corrupt")
+    (!reboots.isEmpty && history.header.powerLossWindowNs > 0) || hadCondition("disk", "corrupt")
   }
 }
 

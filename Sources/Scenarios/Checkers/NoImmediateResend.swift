@@ -29,7 +29,7 @@ extension Evidence {
     var pairs: [(RequestStory, RequestStory)] = []
     for request in requests where !request.ids.isEmpty {
       let body = Set(request.ids)
-      if let earlier = last[body], earlier.isTemporaryFailure || earlier.answer?.status == 401 {
+      if let earlier = last[body], earlier.isTemporaryFailure || earlier.heard?.status == 401 {
         pairs.append((earlier, request))
       }
       last[body] = request
@@ -38,7 +38,9 @@ extension Evidence {
   }
 
   fileprivate func mayResendAtOnce(_ failed: RequestStory, _ again: RequestStory) -> Bool {
-    let allowing = ["token", "flush"]
+    if again.arrival.token != failed.arrival.token { return true }
+    // Where tokens cannot be told apart, the script's new token has to do.
+    let allowing = again.arrival.token == 0 ? ["token", "flush"] : ["flush"]
     let wasAllowed = conditions.contains {
       allowing.contains($0.name) && $0.order > failed.order && $0.order < again.order
     }
@@ -46,7 +48,7 @@ extension Evidence {
     let wasReused = requests.contains {
       $0.arrival.connection == failed.arrival.connection && $0.order < failed.order
     }
-    return failed.answer == nil && wasReused && again.attempt == failed.attempt + 1
+    return failed.heard == nil && wasReused && again.attempt == failed.attempt + 1
       && failed.attempt == 1
   }
 }

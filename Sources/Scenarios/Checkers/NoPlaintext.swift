@@ -1,7 +1,8 @@
 extension Checker {
-  /// No recorded content is readable in the device's files, as text or as a binary number.
+  /// No recorded content, session or time is readable in the device's files or its log, as text
+  /// or as a binary number.
   package static let noPlaintext = Checker.property(
-    "noPlaintext", needs: "a search of the device's files for recorded content",
+    "noPlaintext", needs: "searches of the device's files for all recorded content",
     looksAtServer: false
   ) { evidence in
     let scans = evidence.scans.filter { $0.needles > 0 && $0.files > 0 }
@@ -17,6 +18,9 @@ extension Checker {
     }
     let files = scans.map(\.files).max() ?? 0
     let needles = scans.map(\.needles).max() ?? 0
+    if let leftOut = scans.map(\.leftOut).max(), leftOut > 0 {
+      return .unknown("\(leftOut) contents more than the \(needles) that were searched for")
+    }
     return .pass("\(scans.count) searches of up to \(files) files for \(needles) contents")
   }
 }

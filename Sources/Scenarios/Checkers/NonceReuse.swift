@@ -2,9 +2,9 @@ extension Checker {
   /// No nonce was used twice under one key: with AES-GCM a single reuse gives both texts away
   /// (NIST SP 800-38D, section 8). The same sealed bytes seen twice are no reuse.
   package static let nonceReuse = Checker(
-    "nonceReuse", needs: "a sealed record in the files", looksAtServer: false
+    "nonceReuse", needs: "a sealed record in the files, and files that can be read",
+    looksAtServer: false
   ) { evidence, _ in
-    guard !evidence.seals.isEmpty else { return .unknown("no sealed record was seen") }
     var digests: [String: String] = [:]
     for seal in evidence.seals {
       let place = "\(seal.key).\(seal.nonce)"
@@ -13,6 +13,11 @@ extension Checker {
       }
       digests[place] = seal.digest
     }
+    // Damage that the script itself did is no surprise.
+    if let file = evidence.unreadableSeals.first, !evidence.hadCondition("disk", "corrupt") {
+      return .unknown("sealed records could not be read: \(file)")
+    }
+    guard !digests.isEmpty else { return .unknown("no sealed record was seen") }
     return .pass("\(digests.count) sealed records, each with a nonce of its own")
   }
 }

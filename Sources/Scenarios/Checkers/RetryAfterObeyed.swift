@@ -4,14 +4,14 @@ extension Checker {
 
   /// No request came before a `Retry-After` had passed.
   ///
-  /// A `Retry-After` counts on 429 and 5xx, where it is usable: more than zero seconds, or a date
+  /// A `Retry-After` counts on 429 and 5xx that the device got, where it is usable: more than zero seconds, or a date
   /// behind the answer's own.
   package static let retryAfterObeyed = Checker.property(
     "retryAfterObeyed", needs: "a 429 or 5xx with a usable Retry-After"
   ) { evidence in
     var gates: [(request: RequestStory, untilNs: Int64)] = []
     for request in evidence.requests {
-      guard let answer = request.answer, answer.status == 429 || answer.status >= 500,
+      guard let answer = request.heard, answer.status == 429 || answer.status >= 500,
         let text = answer.retryAfter, let endedNs = request.endedNs,
         let delay = RetryAfterText.delayNs(text, date: answer.date)
       else { continue }

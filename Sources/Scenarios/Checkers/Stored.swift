@@ -3,6 +3,7 @@ extension Checker {
   package static let stored = Checker.amount(
     "stored", needs: "the server's side of the run", what: "distinct events stored"
   ) { evidence in
-    .number(Int64(evidence.stories.all.filter { $0.stored > 0 }.count))
+    guard evidence.sawServer else { return .missing("the server's side of the run is missing") }
+    return .number(Int64(evidence.stories.all.filter { $0.stored > 0 }.count))
   }
 }

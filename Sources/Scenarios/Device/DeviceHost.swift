@@ -148,7 +148,8 @@ final class DeviceHost: DeviceCommandHandler {
     }
     // An app that asks for the stronger promise waits for the medium, as `recordDurably` does.
     if running.setup.settings.powerLossDurability { running.store.whenSynced { _ in } }
-    return ["receipts": .array(receipts)]
+    let session = running.telemetry.status().sessionID
+    return ["receipts": .array(receipts), "session": session.map { .string($0) } ?? .null]
   }
 
   private func flush(_ arguments: JSONValue, _ running: Running) {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import TelemetrySDK
 
 /// Devices that are broken on purpose, so that the checkers can be seen to catch them. They exist
@@ -24,6 +25,11 @@ enum PlantedFaults {
       case .neverSyncs: return UnsyncedStore(store)
       case .storesPlainText:
         return PlainTextStore(store, file: setup.folder + "/copy.log")
+      case .crashes: return CrashingStore(store) { SystemCalls.abortNow() }
+      case .isKilled: return CrashingStore(store) { SystemCalls.killSelf() }
+      case .keepsClearIndex:
+        return ClearIndexStore(store, file: setup.folder + "/index.txt")
+      case .logsEvents: return LoggingStore(store)
       }
     #else
       return store
@@ -62,25 +68,77 @@ enum PlantedFaults {
     }
   }
 
-  /// Writes every event in clear beside the database.
-  private final class PlainTextStore: ForwardingStore, @unchecked Sendable {
+  /// Ends the process on the way of the first event: as a trap in the SDK would, or as a system
+  /// that is short of memory does.
+  private final class CrashingStore: ForwardingStore, @unchecked Sendable {
+    // Guard: as its parent; `end` never changes.
+    private let end: @Sendable () -> Void
+
+    init(_ inner: any EventStore, end: @escaping @Sendable () -> Void) {
+      self.end = end
+      super.init(inner)
+    }
+
+    override func append(_ event: NewEvent) -> AppendOutcome {
+      end()
+      return super.append(event)
+    }
+  }
+
+  /// Keeps a file beside the database.
+  private class FileKeepingStore: ForwardingStore, @unchecked Sendable {
     // Guard: as its parent; `file` never changes.
-    private let file: String
+    let file: String
 
     init(_ inner: any EventStore, file: String) {
       self.file = file
       super.init(inner)
     }
 
-    override func append(_ event: NewEvent) -> AppendOutcome {
+    func add(_ line: [UInt8]) {
       if !FileManager.default.fileExists(atPath: file) {
         _ = FileManager.default.createFile(atPath: file, contents: nil)
       }
-      if let handle = FileHandle(forWritingAtPath: file) {
-        handle.seekToEndOfFile()
-        handle.write(Data(event.json + [0x0a]))
-        handle.closeFile()
+      guard let handle = FileHandle(forWritingAtPath: file) else { return }
+      handle.seekToEndOfFile()
+      handle.write(Data(line + [0x0a]))
+      handle.closeFile()
+    }
+  }
+
+  /// Writes every event in clear.
+  private final class PlainTextStore: FileKeepingStore, @unchecked Sendable {
+    // Guard: as its parent; no state of its own.
+    override func append(_ event: NewEvent) -> AppendOutcome {
+      add(event.json)
+      return super.append(event)
+    }
+  }
+
+  /// Writes time and session of every event in clear, and tidies up once they are delivered.
+  private final class ClearIndexStore: FileKeepingStore, @unchecked Sendable {
+    // Guard: as its parent; no state of its own.
+    override func append(_ event: NewEvent) -> AppendOutcome {
+      // Broken on purpose: an event that is no JSON has nothing to index.
+      if let value = try? JSONValue.parse(event.json) {
+        let words = [value["ts"], value["sessionId"]].compactMap { $0?.stringValue }
+        add(Array(words.joined(separator: "|").utf8))
       }
+      return super.append(event)
+    }
+
+    override func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
+      // Broken on purpose: whether the file was there makes no difference.
+      try? FileManager.default.removeItem(atPath: file)
+      return super.deleteDelivered(rows)
+    }
+  }
+
+  /// Writes every event to standard error.
+  private final class LoggingStore: ForwardingStore, @unchecked Sendable {
+    // Guard: as its parent; no state of its own.
+    override func append(_ event: NewEvent) -> AppendOutcome {
+      FileHandle.standardError.write(Data(event.json + [0x0a]))
       return super.append(event)
     }
   }

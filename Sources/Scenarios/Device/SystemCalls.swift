@@ -219,6 +219,9 @@ enum SystemCalls {
       bytes: Int64(information.st_size), number: UInt64(information.st_ino))
   }
 
+  static func abortNow() -> Never { abort() }
+  /// SIGKILL to this very process.
+  static func killSelf() { sigkill(getpid()) }
   static func exitNow(_ code: Int32) -> Never { _exit(code) }
 }
 

@@ -43,7 +43,8 @@ package struct HistoryHeader: Sendable, Hashable {
   package var seesServer: Bool
   /// Crash points are counted in storage operations: receipts may differ between lanes.
   package var hasStorageTriggers: Bool
-  /// Ids of the fault plan's rules.
+  /// What the fault plan has: a rule's id (with several responses each as `id#n`), `toxic NAME`,
+  /// `listener STATE at TIME`.
   package var plannedRules: [String]
   /// Indices of the `when` steps.
   package var plannedTriggers: [Int]
@@ -79,6 +80,15 @@ package struct HistoryHeader: Sendable, Hashable {
     self.powerLossWindowNs = powerLossWindowNs
     self.retryAfterCapNs = retryAfterCapNs
     self.expectations = expectations
+  }
+}
+
+extension HistoryHeader {
+  /// How a response of a rule is named among the planned faults, counted from 1.
+  static func fault(rule: String, response: Int) -> String { "\(rule)#\(response + 1)" }
+  static func fault(toxic: String) -> String { "toxic \(toxic)" }
+  static func fault(listener: String, atNs: Int64) -> String {
+    "listener \(listener) at \(ScenarioTime.text(atNs))"
   }
 }
 

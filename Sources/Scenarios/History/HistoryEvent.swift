@@ -10,6 +10,8 @@ package enum HistoryEvent: Sendable, Hashable {
   /// A condition the script sets: `network`, `app`, `lowPower`, `token`, `disk`, `key`, `wall`,
   /// `server`, `gate <name>`, `listener`, with its new value.
   case condition(name: String, value: String)
+  /// A step needed a living device and found none: nothing was done.
+  case missed(step: Int, what: String)
   /// Events that were due while the device was dead.
   case notOffered(label: String, count: Int)
 
@@ -60,12 +62,15 @@ package enum HistoryEvent: Sendable, Hashable {
   // What was looked at afterwards.
   /// The device's files were searched for recorded content.
   case scanned(SecrecyFindings)
-  /// The device's files were measured.
+  /// The device's files were measured, and are larger than ever before.
   case measured(bytes: Int64)
-  /// Sealed records that were found in the device's files.
-  case seals([SealSighting])
+  /// Sealed records that were found in the device's files and were not seen before, and files in
+  /// which none could be read, with the reason.
+  case seals([SealSighting], unreadable: [String] = [])
   /// The queue was drained before the final checks, or not, within the script's budget.
   case drained(Bool)
+  /// The history had no room for so many entries; the last one of such a history.
+  case full(refused: Int)
   /// Something for the reader; no checker reads it.
   case note(String)
 }
@@ -96,11 +101,14 @@ package struct Arrival: Sendable, Hashable {
   package var number: Int
   /// The account of the token; nil where the token is not known.
   package var account: String?
+  /// The same for the same token, in the order of their first arrival from 1; 0 without a token.
+  package var token: Int
 
   package init(
     method: String = "POST", path: String = "/v1/telemetry/batch", connection: Int,
-    incarnation: Int, number: Int = 0, account: String? = nil
+    incarnation: Int, number: Int = 0, token: Int = 0, account: String? = nil
   ) {
+    self.token = token
     self.method = method
     self.path = path
     self.connection = connection

@@ -67,9 +67,12 @@ package enum HistoryReader {
     case "triggerFired": return .triggerFired(step: try fields.int("step"))
     case "condition":
       return .condition(name: try fields.text("name"), value: try fields.text("value"))
+    case "missed":
+      return .missed(step: try fields.int("step"), what: try fields.text("what"))
     case "notOffered":
       return .notOffered(label: try fields.text("label"), count: try fields.int("count"))
     case "drained": return .drained(try fields.bool("done"))
+    case "full": return .full(refused: try fields.int("refused"))
     case "note": return .note(try fields.text("text"))
     case "measured": return .measured(bytes: try fields.int64("bytes"))
     case "scanned": return .scanned(try findings(fields))
@@ -78,7 +81,7 @@ package enum HistoryReader {
         try fields.objects("seals").map {
           SealSighting(
             key: try $0.text("key"), nonce: try $0.text("nonce"), digest: try $0.text("digest"))
-        })
+        }, unreadable: try fields.texts("unreadable"))
     default:
       if let event = try deviceEvent(name, fields) { return event }
       if let event = try serverEvent(name, fields) { return event }
@@ -131,6 +134,7 @@ package enum HistoryReader {
           method: try fields.text("method"), path: try fields.text("path"),
           connection: try fields.int("connection"), incarnation: try fields.int("incarnation"),
           number: fields.has("number") ? try fields.int("number") : 0,
+          token: fields.has("token") ? try fields.int("token") : 0,
           account: fields.has("account") ? try fields.text("account") : nil))
     case "identified":
       return .identified(
@@ -200,6 +204,6 @@ package enum HistoryReader {
       found: try fields.objects("found").map {
         SecrecyFindings.Finding(
           file: try $0.text("file"), offset: try $0.int64("offset"), what: try $0.text("what"))
-      }, unreadable: try fields.texts("unreadable"))
+      }, unreadable: try fields.texts("unreadable"), leftOut: try fields.int("leftOut"))
   }
 }

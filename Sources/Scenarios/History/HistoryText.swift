@@ -58,9 +58,12 @@ package enum HistoryText {
     case .triggerFired(let step): return ("triggerFired", [("step", .number(step))])
     case .condition(let name, let value):
       return ("condition", [("name", .string(name)), ("value", .string(value))])
+    case .missed(let step, let what):
+      return ("missed", [("step", .number(step)), ("what", .string(what))])
     case .notOffered(let label, let count):
       return ("notOffered", [("label", .string(label)), ("count", .number(count))])
     case .drained(let done): return ("drained", [("done", .bool(done))])
+    case .full(let refused): return ("full", [("refused", .number(refused))])
     case .note(let text): return ("note", [("text", .string(text))])
     case .started, .died, .offered, .receipt, .becameDurable, .sending, .sent, .acknowledged,
       .erased, .quarantined, .dropped, .books:
@@ -69,13 +72,13 @@ package enum HistoryText {
       return serverParts(event)
     case .scanned(let findings): return ("scanned", scan(findings))
     case .measured(let bytes): return ("measured", [("bytes", .number(JSONNumber(bytes)))])
-    case .seals(let seals):
+    case .seals(let seals, let unreadable):
       let list = seals.map { seal -> JSONValue in
         [
           "key": .string(seal.key), "nonce": .string(seal.nonce), "digest": .string(seal.digest),
         ]
       }
-      return ("seals", [("seals", .array(list))])
+      return ("seals", [("seals", .array(list)), ("unreadable", texts(unreadable))])
     }
   }
 
@@ -176,6 +179,7 @@ extension HistoryText {
     var fields: Fields = [
       ("method", .string(arrival.method)), ("path", .string(arrival.path)),
       ("connection", .number(arrival.connection)), ("incarnation", .number(arrival.incarnation)),
+      ("token", .number(arrival.token)),
     ]
     if arrival.number > 0 { fields.append(("number", .number(arrival.number))) }
     if let account = arrival.account { fields.append(("account", .string(account))) }
@@ -212,7 +216,7 @@ extension HistoryText {
     return [
       ("files", .number(findings.files)), ("bytes", .number(JSONNumber(findings.bytes))),
       ("needles", .number(findings.needles)), ("found", .array(found)),
-      ("unreadable", texts(findings.unreadable)),
+      ("unreadable", texts(findings.unreadable)), ("leftOut", .number(findings.leftOut)),
     ]
   }
 }

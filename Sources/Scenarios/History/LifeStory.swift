@@ -94,8 +94,17 @@ package struct LifeStories: Sendable {
       }
     case .dropped(_, let reason, let ids):
       for id in ids { change(id, atNs, "dropped (\(reason))") { $0.leftFor = reason } }
+    case .condition("quarantine", "requeue"): requeue()
     case .held(let holdings): for holding in holdings { take(holding, atNs: atNs) }
     default: break
+    }
+  }
+
+  /// The app puts back what lies in quarantine: what becomes of it from here on is open again.
+  private mutating func requeue() {
+    for index in all.indices where all[index].isQuarantined {
+      all[index].isQuarantined = false
+      all[index].leftFor = nil
     }
   }
 

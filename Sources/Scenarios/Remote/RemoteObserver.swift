@@ -12,6 +12,7 @@ final class RemoteObserver {
   private var mark = RemoteAdmin.JournalMark(count: 0)
   private var seen: Set<String> = []
   private var attempts: [[String]: Int] = [:]
+  private var tokens: [String: Int] = [:]
   private var planBefore: [UInt8]?
 
   /// - Parameter accounts: whose the tokens are.
@@ -73,7 +74,7 @@ final class RemoteObserver {
 
   private func read(_ entry: JSONValue, _ known: Set<String>) -> [HistoryEntry] {
     let body = Array((entry["decodedBody"]?.stringValue ?? "").utf8)
-    guard let number = entry["id"]?.intValue, let ids = BatchBody.ids(in: body),
+    guard let number = entry["id"]?.intValue, let ids = BatchBody(body)?.ids,
       ids.contains(where: known.contains)
     else { return [] }
     let atNs = (entry["atNs"]?.int64Value ?? 0) + clockOffsetNs
@@ -108,10 +109,13 @@ final class RemoteObserver {
     let authorization = RemoteObserver.header("Authorization", entry["headers"]) ?? ""
     let account =
       entry["account"]?.stringValue ?? accounts[String(authorization.dropFirst("Bearer ".count))]
+    // A target that hides tokens in its journal lets nobody tell them apart.
+    let isShown = accounts[String(authorization.dropFirst("Bearer ".count))] != nil
+    if isShown, tokens[authorization] == nil { tokens[authorization] = tokens.count + 1 }
     return Arrival(
       method: entry["method"]?.stringValue ?? "", path: entry["url"]?.stringValue ?? "",
       connection: entry["connection"]?.intValue ?? 0, incarnation: incarnation, number: number,
-      account: account)
+      token: tokens[authorization] ?? 0, account: account)
   }
 
   /// The journal counts what was taken; which those were follows from what was seen before, since

@@ -1,19 +1,27 @@
 import JSONText
 import MockBatchServer
 
-/// Reads ids out of bodies, as a witness who trusts neither device nor server.
-enum BatchBody {
+/// A batch as it came over the wire, read by a witness who trusts neither device nor server.
+struct BatchBody {
+  /// Ids of the events in their order.
+  let ids: [String]
+  /// Types, sessions and times of the events.
+  let texts: Set<String>
+
   /// Bytes a body may have after decompression; larger ones are no batch of ours.
   private static let maxBytes = 16_000_000
   private static let maxRatio = 1_100
   private static let inflaters = InflaterPool()
 
-  /// Ids of a gzip or plain batch in their order; nil where it is none.
-  static func ids(in body: [UInt8]) -> [String]? {
+  /// Reads a gzip or plain batch; nil where it is none.
+  init?(_ body: [UInt8]) {
     var json = body
     if body.starts(with: [0x1f, 0x8b]) {
-      // What does not decompress is the engine's to judge; there are no ids to see.
-      guard let plain = try? inflaters.gunzip(body, maxBytes: maxBytes, maxRatio: maxRatio) else {
+      guard
+        // What does not decompress is the engine's to judge; there are no ids to see.
+        let plain = try? BatchBody.inflaters.gunzip(
+          body, maxBytes: BatchBody.maxBytes, maxRatio: BatchBody.maxRatio)
+      else {
         return nil
       }
       json = plain
@@ -21,7 +29,11 @@ enum BatchBody {
     // The same for what is not JSON.
     guard let document = try? JSONDocument(parsing: json) else { return nil }
     let events = document.root["events"]?.elements ?? document.root.elements
-    return events.compactMap { $0["id"]?.string?.lowercased() }
+    ids = events.compactMap { $0["id"]?.string?.lowercased() }
+    texts = Set(
+      events.flatMap { event in
+        ["type", "ts", "sessionId"].compactMap { event[$0]?.string }
+      })
   }
 
   /// Ids listed under `rejected` in an answer.

@@ -37,5 +37,8 @@ struct RunnerFailure: Error, Sendable, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
+/// The device's process ended in a crash: the case ends there, and its verdict is a broken promise.
+struct DeviceCrashed: Error, Sendable {}
+
 /// The device died while the runner talked to it, by a trigger: the step that needed it is over.
 struct DeviceGone: Error, Sendable {}

@@ -35,8 +35,9 @@ enum CasePlan {
 }
 
 enum CaseHeader {
-  /// The SDK's background sync while the log is dirty.
-  private static let syncIntervalNs: Int64 = 500_000_000
+  /// The runner's power loss is a SIGKILL with a new boot: every byte that was written stays, so
+  /// none of the lanes may lose an event that was promised.
+  private static let powerLossWindowNs: Int64 = 0
 
   static func make(_ scenario: Scenario, _ settings: CaseSettings) -> HistoryHeader {
     // A plan with mistakes was refused before anything runs.
@@ -55,10 +56,25 @@ enum CaseHeader {
       acceptsNone: scenario.acceptsNone,
       seesServer: settings.remote.map { $0.admin != nil } ?? true,
       hasStorageTriggers: hasStorageTriggers,
-      plannedRules: plan?.rules.map(\.id) ?? [], plannedTriggers: triggers,
+      plannedRules: plan.map(faults) ?? [], plannedTriggers: triggers,
       dedupWindowNs: plan?.contract.dedupWindowNs,
-      powerLossWindowNs: scenario.device.powerLossDurability ? 0 : CaseHeader.syncIntervalNs,
+      powerLossWindowNs: powerLossWindowNs,
       expectations: scenario.expect.map { expected($0, lines) })
+  }
+
+  /// Everything in the plan that has to take effect before a run has shown anything.
+  private static func faults(of plan: FaultPlan) -> [String] {
+    let rules = plan.rules.flatMap { rule -> [String] in
+      guard rule.responses.count > 1 else { return [rule.id] }
+      return rule.responses.indices.map { HistoryHeader.fault(rule: rule.id, response: $0) }
+    }
+    var listener = ListenerState.accept
+    var turns: [String] = []
+    for change in plan.timeline where change.listener != listener {
+      listener = change.listener
+      turns.append(HistoryHeader.fault(listener: listener.rawValue, atNs: change.atNs))
+    }
+    return rules + plan.toxics.map { HistoryHeader.fault(toxic: $0.name) } + turns
   }
 
   static func expected(_ expectation: Expectation, _ lines: SourceLines) -> ExpectedLine {

@@ -149,7 +149,10 @@ extension CaseRunner {
     for event in events {
       switch event {
       case .serverMoved: continue
-      case .triggered(let step): firedSteps.append(step)
+      case .triggered(let step):
+        firedSteps.append(step)
+        // Told before the kill itself, so the stream cannot have ended without it.
+        if scenario.timeline[step].action.kills { isExpectedToDie = true }
       case .device(let incarnation, let event):
         guard incarnation == phone.incarnation else { continue }
         switch event {
@@ -196,17 +199,26 @@ extension CaseRunner {
       try? FileManager.default.removeItem(atPath: folder)
     }
     abandonedFolders = []
-    guard let how else {
-      if case .signalled(9) = end {
-        let how = isPowerLost ? "reboot" : "SIGKILL"
-        history.append(.died(incarnation: phone.incarnation, how: how))
-        return
+    lookForSecrets()
+    measureFiles()
+    switch (how, end) {
+    case (_, .signalled(let signal)) where signal != 9:
+      // Also where the script was about to kill it: the crash came first.
+      history.append(.died(incarnation: phone.incarnation, how: "crashed (signal \(signal))"))
+      throw DeviceCrashed()
+    case (let how?, _): history.append(.died(incarnation: phone.incarnation, how: how))
+    case (nil, .signalled(9)):
+      history.append(
+        .died(incarnation: phone.incarnation, how: isPowerLost ? "reboot" : "SIGKILL"))
+      // Nobody in the script killed it: the system did, or a person.
+      guard isExpectedToDie else {
+        throw RunnerFailure("the device was killed (SIGKILL), and not by the script")
       }
+    case (nil, _):
       history.append(.died(incarnation: phone.incarnation, how: "\(end)"))
       throw RunnerFailure(
         "the device ended by itself (\(end)); see \(settings.folder)/device.log")
     }
-    history.append(.died(incarnation: phone.incarnation, how: how))
   }
 
   /// The step that has killed the device takes the power, too.

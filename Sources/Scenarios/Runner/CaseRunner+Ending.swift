@@ -7,8 +7,9 @@ extension CaseRunner {
   /// Everything is made well, then the queue has its time to get empty.
   func drain() throws {
     isDraining = true
+    lookForSecrets()
     history.append(.note("everything is healed; the queue drains"))
-    try rig?.heal(gates: PlanGates.names(in: scenario.plan))
+    rig?.heal(gates: PlanGates.names(in: scenario.plan))
     try healRemote()
     rig?.handler.setPortal(nil)
     try healPhone()
@@ -68,32 +69,23 @@ extension CaseRunner {
     if link == nil && !scenario.drainSkipped { try startDevice() }
     if link != nil {
       try readBooks()
-      history.append(.measured(bytes: FolderSize.bytes(of: phone.folder)))
+      measureFiles()
       try killDevice(how: "closed")
+    } else {
+      // It died earlier and stayed dead; it was looked at then, with less to look for.
+      lookForSecrets()
     }
     if settings.remote != nil { try finishRemote() }
-    if let ledger = rig?.engine.ledger {
-      history.append(
-        .held(
-          ledger.entries().map {
-            Holding(id: $0.id, stored: $0.timesStored, seen: $0.timesSeen)
-          }))
-    }
-    try lookForSecrets()
+    readLedger()
   }
-}
 
-/// Bytes of files.
-enum FolderSize {
-  static func bytes(of folder: String) -> Int64 {
-    var total: Int64 = 0
-    guard let walker = FileManager.default.enumerator(atPath: folder) else { return 0 }
-    for case let name as String in walker {
-      // A file that vanished between listing and asking has no size any more.
-      let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-      guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
-      total += (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-    }
-    return total
+  /// What the server holds is better evidence than what was seen going in.
+  func readLedger() {
+    guard let ledger = rig?.engine.ledger else { return }
+    history.append(
+      .held(
+        ledger.entries().map {
+          Holding(id: $0.id, stored: $0.timesStored, seen: $0.timesSeen)
+        }))
   }
 }

@@ -1,25 +1,60 @@
-/// Searching the dead device's files for what was recorded.
+import TelemetrySDK
+
+/// Looking at the device's files: for what was recorded, for nonces, for their size.
+///
+/// A dead device's files are looked at after every death, and a living one's at the 1st, 2nd, 4th,
+/// 8th, … recording and before the drain: what is deleted after its delivery has been seen then.
+/// In the virtual lane the database is open in this very process meanwhile; its locks may be lost
+/// by that, but there is no other process that they would keep out.
 extension CaseRunner {
-  func lookForSecrets() throws {
-    history.append(.scanned(SecrecyScan.run(folder: phone.folder, needles: needles)))
-    history.append(.seals(CaseRunner.numbered(SealScan.run(folder: phone.folder))))
+  func lookForSecrets() {
+    for text in witness.takeOverheard() { needles.add(text: text) }
+    history.append(
+      .scanned(
+        SecrecyScan.run(
+          folder: phone.folder, needles: needles, beside: [settings.folder + "/device.log"])))
+    let seals = SealScan.run(folder: phone.folder)
+    let fresh = sealNames.take(seals.sightings)
+    if !fresh.isEmpty || !seals.unreadable.isEmpty {
+      history.append(.seals(fresh, unreadable: seals.unreadable))
+    }
   }
 
-  /// Keys and nonces come from the system and differ in every run. What matters is which are the
-  /// same, so each is named by the order in which it was seen: histories stay comparable.
-  static func numbered(_ seals: [SealSighting]) -> [SealSighting] {
-    var keys: [String: Int] = [:]
-    var nonces: [String: Int] = [:]
-    var digests: [String: Int] = [:]
-    func number(_ text: String, _ known: inout [String: Int]) -> String {
-      let number = known[text] ?? known.count + 1
-      known[text] = number
-      return "\(number)"
-    }
-    return seals.map { seal in
+  /// After a recording: looks at the 1st, 2nd, 4th, 8th, …
+  func lookNowAndThen() {
+    offers += 1
+    if offers & (offers - 1) == 0 { lookForSecrets() }
+  }
+
+  /// Writes down the size of the device's files where it is the largest so far.
+  func measureFiles() {
+    let bytes = FolderSize.bytes(of: phone.folder)
+    guard bytes > largestMeasured else { return }
+    largestMeasured = bytes
+    history.append(.measured(bytes: bytes))
+  }
+}
+
+/// Keys and nonces come from the system and differ in every run. What matters is which are the
+/// same, so each is named by the order in which it was first seen: histories stay comparable.
+struct SealNames {
+  private var keys: [String: Int] = [:]
+  private var nonces: [String: Int] = [:]
+  private var digests: [String: Int] = [:]
+  private var seen: Set<SealSighting> = []
+
+  /// The sightings that are new, with their names.
+  mutating func take(_ seals: [SealSighting]) -> [SealSighting] {
+    seals.filter { seen.insert($0).inserted }.map { seal in
       SealSighting(
-        key: number(seal.key, &keys), nonce: number(seal.nonce, &nonces),
-        digest: number(seal.digest, &digests))
+        key: SealNames.number(seal.key, &keys), nonce: SealNames.number(seal.nonce, &nonces),
+        digest: SealNames.number(seal.digest, &digests))
     }
+  }
+
+  private static func number(_ text: String, _ known: inout [String: Int]) -> String {
+    let number = known[text] ?? known.count + 1
+    known[text] = number
+    return "\(number)"
   }
 }

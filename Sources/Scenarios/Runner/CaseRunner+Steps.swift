@@ -16,6 +16,10 @@ extension CaseRunner {
   }
 
   private func carryOut(_ step: Step) throws {
+    guard link != nil || !step.action.needsLivingDevice else {
+      history.append(.missed(step: step.index, what: StepWords.words(step.action)))
+      return
+    }
     switch step.action {
     case .record(let record): try begin(record, step: step.index)
     case .kill(let restart): try die(restartAfterNs: restart, powerLoss: false)
@@ -37,6 +41,7 @@ extension CaseRunner {
   private func judge(_ expectations: [Expectation]) throws {
     if link != nil { try readBooks() }
     try readServer()
+    readLedger()
     let lines = SourceLines(file: scenario.file)
     checks += Checkers.judge(
       history.history, expecting: expectations.map { CaseHeader.expected($0, lines) })
@@ -155,6 +160,10 @@ extension CaseRunner {
     history.append(.condition(name: "key", value: change.rawValue))
     switch change {
     case .rotate: try tell("rotate", [:])
+    case .lost where link == nil:
+      let keys = ScriptedKeyStore(
+        inner: StoreFactory.keyStore(phone.configuration), isAvailable: true)
+      try keys.loseAll()
     case .lost: try tell("keyLost", [:])
     case .unavailable, .available:
       phone.keyAvailable = change == .available

@@ -119,12 +119,16 @@ extension CaseRunner {
     }
     do {
       recording = Recording(number: lastNumber + 1, serials: serials)
-      _ = try call("record", ["events": .array(events)])
+      let reply = try call("record", ["events": .array(events)])
+      // What the device says of itself is only searched for; nothing is believed.
+      if let session = reply["session"]?.stringValue { needles.add(text: session) }
       triggers.recorded(recorded)
       take(mailbox.takeAll())
       // A kill right after `record` returned must not wait until the device has come to rest.
       if !firedSteps.isEmpty { try runFiredSteps() }
       try settle()
+      measureFiles()
+      lookNowAndThen()
     } catch is DeviceGone {
       recording = nil
       try settle()

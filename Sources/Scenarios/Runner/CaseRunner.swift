@@ -56,6 +56,7 @@ final class CaseRunner {
   var observer: RemoteObserver?
   var phone = DeviceSetup()
   var tokens: [ContractRules.Token] = []
+  var accounts: [String: String] = [:]
 
   // The device's present life.
   var link: (any DeviceLink)?
@@ -91,6 +92,9 @@ final class CaseRunner {
   var recorded: Int64 = 0
   var serial = 0
   var needles = SecrecyNeedles()
+  var sealNames = SealNames()
+  var offers: Int64 = 0
+  var largestMeasured: Int64 = -1
   var deadlineSeconds = 0.0
   var isDraining = false
   var checks: [CheckResult] = []
@@ -122,6 +126,9 @@ final class CaseRunner {
     } catch let gone as TargetUnavailable {
       unavailable = gone.sentence
       history.append(.note("the target is not there: \(gone.sentence)"))
+    } catch is DeviceCrashed {
+      history.append(.note("the run ends with the device's crash"))
+      readLedger()
     } catch {
       failure = "\(error)"
       history.append(.note("the runner failed: \(error)"))
@@ -160,7 +167,6 @@ final class CaseRunner {
       lane: settings.lane, plan: plan, ledger: try ledger(), clock: clock, mailbox: mailbox,
       onEvent: { witness.engine($0) }, onSighting: { witness.sighted($0) })
     self.rig = rig
-    witness.setLedger(rig.engine.ledger)
     tellAccounts()
     phone.endpoint = rig.endpoint
   }
@@ -174,9 +180,10 @@ final class CaseRunner {
     return restarts ? try Ledger(path: settings.folder + "/ledger.sqlite") : Ledger()
   }
 
+  /// Whose tokens are whose, those that expired long ago included.
   func tellAccounts() {
-    var accounts = scenario.deviceAccounts
-    for token in tokens { accounts[token.value] = token.account ?? "" }
+    accounts.merge(scenario.deviceAccounts) { known, _ in known }
+    for token in tokens { accounts[token.value] = token.account ?? accounts[token.value] ?? "" }
     witness.setAccounts(accounts)
   }
 
@@ -222,6 +229,7 @@ final class CaseRunner {
     do {
       _ = try call("advance", ["to": .number(JSONNumber(target))])
       try settle()
+      measureFiles()
     } catch is DeviceGone {
       try settle()
     }

@@ -8,25 +8,31 @@ final class ServerWitness: Sendable {
   private struct State {
     var arrivals: Int64 = 0
     var ordinals: [Int: Int64] = [:]
-    var bodies: [Int: [String]] = [:]
     var attempts: [[String]: Int] = [:]
-    var timesSeen: [String: Int] = [:]
+    var tokens: [String: Int] = [:]
     var accounts: [String: String] = [:]
-    var appliedRules: Set<String> = []
+    var overheard: Set<String> = []
   }
   private let state = Guarded(State())
   private let history: HistoryRecorder
   private let triggers: TriggerBoard
-  private let ledger = Guarded<Ledger?>(nil)
 
   init(history: HistoryRecorder, triggers: TriggerBoard) {
     self.history = history
     self.triggers = triggers
   }
 
-  func setLedger(_ ledger: Ledger) { self.ledger.withLock { $0 = ledger } }
   /// Whose the tokens are, so that arrivals can be told apart by account.
   func setAccounts(_ accounts: [String: String]) { state.withLock { $0.accounts = accounts } }
+
+  /// Types, sessions and times that went over the wire since the last call: nobody may read them
+  /// in the device's files. Sorted, so that searches for them repeat.
+  func takeOverheard() -> [String] {
+    state.withLock { state in
+      defer { state.overheard = [] }
+      return state.overheard.sorted()
+    }
+  }
 
   var requests: Int64 { state.withLock { $0.arrivals } }
 
@@ -51,38 +57,19 @@ final class ServerWitness: Sendable {
     case .ruleApplied(let rule, let response):
       history.append(
         .faultApplied(rule: rule, response: response, what: "", request: event.request))
+    case .faultApplied(let what) where what.hasPrefix("toxic "):
+      history.append(.faultApplied(rule: what, response: 0, what: what, request: event.request))
     case .faultApplied(let what):
       history.append(.note("request \(event.request): \(what)"))
-    case .committed: committed(event.request)
+    case .committed(let stored, let duplicates, let conflicting):
+      history.append(
+        .committed(
+          request: event.request,
+          Commit(stored: stored, duplicates: duplicates, conflicting: conflicting)))
     case .listener(let state):
       history.append(.condition(name: "listener", value: state.rawValue))
     case .identified, .delayed, .invalid, .responded, .finished, .planActivated: return
     }
-  }
-
-  /// Looks into the ledger for what it took from this request.
-  private func committed(_ request: Int) {
-    guard let ledger = ledger.withLock({ $0 }) else { return }
-    let ids = state.withLock { $0.bodies[request] ?? [] }
-    var commit = Commit(stored: [])
-    var seen: Set<String> = []
-    for id in ids where seen.insert(id).inserted {
-      guard let entry = ledger.entry(id) else { continue }
-      let before = state.withLock { state -> Int in
-        defer { state.timesSeen[id] = entry.timesSeen }
-        return state.timesSeen[id] ?? 0
-      }
-      // A commit of the first k leaves the rest unseen.
-      guard entry.timesSeen > before else { continue }
-      if entry.conflicts > 0 && before > 0 {
-        commit.conflicting.append(id)
-      } else if before == 0 {
-        commit.stored.append(id)
-      } else {
-        commit.duplicates.append(id)
-      }
-    }
-    history.append(.committed(request: request, commit))
   }
 
   // MARK: From the onlooker
@@ -109,20 +96,26 @@ final class ServerWitness: Sendable {
     _ sighting: RequestSighting, _ head: HTTPRequest, _ context: RequestContext
   ) {
     let token = head.headers["Authorization"].map { $0.replacingPrefix("Bearer ") } ?? ""
-    let account = state.withLock { $0.accounts[token] }
+    let (account, tokenNumber) = state.withLock { state -> (String?, Int) in
+      guard !token.isEmpty else { return (nil, 0) }
+      let number = state.tokens[token] ?? state.tokens.count + 1
+      state.tokens[token] = number
+      return (state.accounts[token], number)
+    }
     let (incarnation, number) = RequestName.parts(sighting.name)
     history.append(
       .arrived(
         request: sighting.request,
         Arrival(
           method: head.method, path: head.path, connection: context.connection,
-          incarnation: incarnation, number: number, account: account)))
+          incarnation: incarnation, number: number, token: tokenNumber, account: account)))
   }
 
   private func identified(_ request: Int, _ bytes: [UInt8]) {
-    guard let ids = BatchBody.ids(in: bytes), !ids.isEmpty else { return }
+    guard let batch = BatchBody(bytes), !batch.ids.isEmpty else { return }
+    let ids = batch.ids
     let attempt = state.withLock { state -> Int in
-      state.bodies[request] = ids
+      state.overheard.formUnion(batch.texts)
       let key = ids.sorted()
       state.attempts[key, default: 0] += 1
       return state.attempts[key] ?? 1

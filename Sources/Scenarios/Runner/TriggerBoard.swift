@@ -22,12 +22,7 @@ final class TriggerBoard: Sendable {
       State(
         entries: steps.compactMap { step in
           guard case .when(let trigger) = step.moment else { return nil }
-          var kills = false
-          switch step.action {
-          case .kill, .reboot: kills = true
-          default: break
-          }
-          return Entry(step: step.index, trigger: trigger, kills: kills)
+          return Entry(step: step.index, trigger: trigger, kills: step.action.kills)
         }))
   }
 

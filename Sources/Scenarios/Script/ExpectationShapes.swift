@@ -35,7 +35,7 @@ extension ScenarioShape {
       evidence: "the server accepted an event", example: #"{"duplicatesAfterDedup":0}"#),
     ExpectationShape(
       "stored", amount, about: "Distinct events stored on the server.",
-      evidence: "none", example: #"{"stored":960}"#),
+      evidence: "the server's side was seen", example: #"{"stored":960}"#),
     ExpectationShape(
       "order", .name,
       about: "The events of that step were stored in the order of recording.",
@@ -44,12 +44,12 @@ extension ScenarioShape {
 
   private static let wireExpectations: [ExpectationShape] = [
     ExpectationShape(
-      "requests", amount, about: "Requests that reached the server.", evidence: "none",
-      example: #"{"requests":{"max":12}}"#),
+      "requests", amount, about: "Requests that reached the server.",
+      evidence: "the server's side was seen", example: #"{"requests":{"max":12}}"#),
     ExpectationShape(
       "duplicates", amount,
-      about: "Events that arrived again and were answered as duplicates.", evidence: "none",
-      example: #"{"duplicates":{"min":1}}"#),
+      about: "Events that arrived again and were answered as duplicates.",
+      evidence: "the server's side was seen", example: #"{"duplicates":{"min":1}}"#),
     ExpectationShape(
       "retryAfterObeyed", .boolean,
       about: "No request came before a Retry-After had passed.",
@@ -68,8 +68,18 @@ extension ScenarioShape {
       evidence: "two accounts recorded events", example: #"{"accountsKept":true}"#),
     ExpectationShape(
       "allFaultsFired", .boolean,
-      about: "Every rule of the fault plan was applied and every triggered step fired.",
-      evidence: "a rule or a trigger is in the script", example: #"{"allFaultsFired":true}"#),
+      about: "Every fault of the plan took effect, every triggered step fired, and no step found"
+        + " the device dead that needs it alive. Checked unasked.",
+      evidence: "a fault or a trigger is in the script", example: #"{"allFaultsFired":true}"#),
+    ExpectationShape(
+      "tooLargeNotRepeated", .boolean,
+      about: "No body was sent again after a 413. Checked unasked where there was one.",
+      evidence: "a body was answered with 413", example: #"{"tooLargeNotRepeated":true}"#),
+    ExpectationShape(
+      "tokenNotRepeated", .boolean,
+      about: "After a 401 nothing was sent with the refused token. Checked unasked where there"
+        + " was one.",
+      evidence: "a token was answered with 401", example: #"{"tokenNotRepeated":true}"#),
     ExpectationShape(
       "withinDedupWindow", .boolean,
       about: "No event was sent again after the server had forgotten its id.",
@@ -81,6 +91,14 @@ extension ScenarioShape {
       "ledgerBalances", .boolean,
       about: "The SDK's own books balance at every reading, also after a kill.",
       evidence: "the books were read", example: #"{"ledgerBalances":true}"#),
+    ExpectationShape(
+      "drained", .boolean,
+      about: "After healing, the queue got empty within the drain's budget. Checked unasked;"
+        + " `false` is for devices that must keep something.",
+      evidence: "a drain took place", example: #"{"drained":false}"#),
+    ExpectationShape(
+      "noCrash", .boolean, about: "The app that hosts the SDK never crashed. Checked unasked.",
+      evidence: "a device was started", example: #"{"noCrash":true}"#),
     ExpectationShape(
       "noPlaintext", .boolean,
       about: "No recorded text is readable in the device's files.",

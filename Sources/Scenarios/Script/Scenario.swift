@@ -17,7 +17,8 @@ package enum LaneName: String, Sendable, CaseIterable, Hashable {
 
 /// A device broken on purpose. Exists in debug builds of the runner only, never in the SDK.
 package enum PlantedFault: String, Sendable, CaseIterable {
-  case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText, neverSyncs
+  case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText, neverSyncs, crashes,
+    isKilled, keepsClearIndex, logsEvents
 }
 
 /// One script, checked, for one combination of its matrix.
@@ -162,6 +163,25 @@ package enum StepAction: Sendable {
   case serverRestart
   case gate(name: String, open: Bool)
   case expect([Expectation])
+}
+
+extension StepAction {
+  /// Whether only a running app can do it: for a dead one it cannot be kept until the next start.
+  var needsLivingDevice: Bool {
+    switch self {
+    case .backgroundTask, .flush, .newSession, .consent, .purge, .quarantine, .key(.rotate):
+      return true
+    default: return false
+    }
+  }
+
+  /// Whether the step ends the device's life.
+  var kills: Bool {
+    switch self {
+    case .kill, .reboot: return true
+    default: return false
+    }
+  }
 }
 
 package enum KeyChange: String, Sendable { case rotate, lost, unavailable, available }

@@ -18,35 +18,44 @@ package enum SealScan {
     "SELECT key, sealed FROM notes",
   ]
 
-  /// Sightings in every `.sqlite` file of the folder. What cannot be read (a damaged file) is left
-  /// out: the checker needs sightings, it does not need all of them.
-  package static func run(folder: String) -> [SealSighting] {
-    var sightings: [SealSighting] = []
-    guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
-    let databases = walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".sqlite") }.sorted()
-    for database in databases {
-      sightings += read(folder + "/" + database, room: maxRecords - sightings.count)
-    }
-    return sightings
+  /// What was found in a folder.
+  package struct Findings: Sendable, Equatable {
+    package var sightings: [SealSighting] = []
+    /// Databases whose records could not be read, with the reason.
+    package var unreadable: [String] = []
   }
 
-  private static func read(_ path: String, room: Int) -> [SealSighting] {
+  /// Sightings in every `.sqlite` file of the folder. A file without any table (the device died
+  /// before it made them) holds none; every other error is said.
+  package static func run(folder: String) -> Findings {
+    var findings = Findings()
+    guard let walk = FileManager.default.enumerator(atPath: folder) else { return findings }
+    let databases = walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".sqlite") }.sorted()
+    for database in databases {
+      do {
+        findings.sightings += try read(
+          folder + "/" + database, room: maxRecords - findings.sightings.count)
+      } catch { findings.unreadable.append("\(database): \(error)") }
+    }
+    return findings
+  }
+
+  private static func read(_ path: String, room: Int) throws -> [SealSighting] {
     let copy = NSTemporaryDirectory() + "seals-\(UUID().uuidString)"
     defer {
       // The copy lies in the temporary folder; what cannot be removed is the system's to clear.
       try? FileManager.default.removeItem(atPath: copy)
     }
-    do {
-      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
-      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
-        try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/db" + suffix)
-      }
-      let connection = try SQLiteConnection(path: copy + "/db", vfs: nil, busyMs: 0)
-      defer { connection.close() }
-      return try queries.flatMap { try sightings(connection, $0, room: room) }
-    } catch {
-      return []
+    try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/db" + suffix)
     }
+    let connection = try SQLiteConnection(path: copy + "/db", vfs: nil, busyMs: 0)
+    defer { connection.close() }
+    let tables = try connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table'")
+    let isEmpty = try !tables.step()
+    tables.reset()
+    return isEmpty ? [] : try queries.flatMap { try sightings(connection, $0, room: room) }
   }
 
   private static func sightings(

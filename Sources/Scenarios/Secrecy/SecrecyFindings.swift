@@ -7,15 +7,19 @@ package struct SecrecyFindings: Sendable, Hashable {
   package var found: [Finding]
   /// Files that could not be read, with the reason.
   package var unreadable: [String]
+  /// Contents for which the search had no room.
+  package var leftOut: Int
 
   package init(
-    files: Int, bytes: Int64, needles: Int, found: [Finding] = [], unreadable: [String] = []
+    files: Int, bytes: Int64, needles: Int, found: [Finding] = [], unreadable: [String] = [],
+    leftOut: Int = 0
   ) {
     self.files = files
     self.bytes = bytes
     self.needles = needles
     self.found = found
     self.unreadable = unreadable
+    self.leftOut = leftOut
   }
 
   /// One recorded content, readable in a file.

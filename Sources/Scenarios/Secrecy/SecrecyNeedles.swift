@@ -80,8 +80,16 @@ package struct SecrecyNeedles: Sendable {
     if let uuid = SecrecyNeedles.uuid(plain) { add(uuid, shown + " as sixteen bytes") }
   }
 
-  /// Takes a moment, in milliseconds since 1970: as a number, and in seconds as a double.
+  /// Takes a moment, in milliseconds since 1970: as a number, in seconds as a double, and as the
+  /// texts in which a column or a log could hold it, down to the minute.
   package mutating func add(timeMs: Int64) {
+    let text = WireTime.text(ms: timeMs)
+    let day = text.prefix(10)
+    let minute = text.dropFirst(11).prefix(5)
+    add(text: text)
+    add(text: "\(day)T\(minute)")
+    add(text: "\(day) \(minute)")
+    add(text: String(timeMs))
     add(integer: timeMs, "time \(timeMs)")
     add(double: Double(timeMs), "time \(timeMs)")
     add(double: Double(timeMs) / 1000, "time \(timeMs) in seconds")

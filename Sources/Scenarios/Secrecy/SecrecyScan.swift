@@ -2,8 +2,8 @@ import Foundation
 
 /// Searches every file of a device's folder for recorded content.
 ///
-/// Only while no database in this process has the folder open: reading a SQLite file from outside
-/// drops the locks that the same process holds on it.
+/// Reading a SQLite file from outside drops the locks that the same process holds on it: only while
+/// no database in this process has the folder open, or where no other process could open it.
 package enum SecrecyScan {
   /// A file larger than this is reported as unreadable: devices keep 20 MB.
   package static let maxFileBytes: Int64 = 256_000_000
@@ -13,10 +13,12 @@ package enum SecrecyScan {
   /// - Parameters:
   ///   - excluding: names of files and folders that are not searched: the file that stands in for
   ///     the system's Keychain.
+  ///   - beside: files outside the folder that are searched as well, where they exist.
   ///   - baseline: contents of files that were made before anything was recorded. What stands in
   ///     them, such as the words of the database's schema, is not looked for.
   package static func run(
-    folder: String, needles: SecrecyNeedles, excluding: Set<String> = [], baseline: [[UInt8]] = []
+    folder: String, needles: SecrecyNeedles, excluding: Set<String> = [],
+    beside: [String] = [], baseline: [[UInt8]] = []
   ) -> SecrecyFindings {
     var findings = SecrecyFindings(files: 0, bytes: 0, needles: 0)
     var known: Set<[UInt8]> = []
@@ -28,19 +30,23 @@ package enum SecrecyScan {
       }
     }
     findings.needles = needles.count - known.count
+    findings.leftOut = needles.leftOut
     for file in files(below: folder, excluding: excluding, &findings) {
-      scan(file, folder: folder, search, known, &findings)
+      scan(folder + "/" + file, as: file, search, known, &findings)
+    }
+    for path in beside where FileManager.default.fileExists(atPath: path) {
+      scan(path, as: (path as NSString).lastPathComponent, search, known, &findings)
     }
     return findings
   }
 
   private static func scan(
-    _ file: String, folder: String, _ search: SecrecySearch, _ known: Set<[UInt8]>,
+    _ path: String, as file: String, _ search: SecrecySearch, _ known: Set<[UInt8]>,
     _ findings: inout SecrecyFindings
   ) {
     let bytes: [UInt8]
     do {
-      let url = URL(fileURLWithPath: folder).appendingPathComponent(file)
+      let url = URL(fileURLWithPath: path)
       let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber
       guard let size, size.int64Value <= maxFileBytes else {
         findings.unreadable.append("\(file): larger than \(maxFileBytes) bytes")

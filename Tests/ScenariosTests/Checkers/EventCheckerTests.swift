@@ -57,6 +57,45 @@ final class EventCheckerTests: XCTestCase {
     XCTAssertEqual(verdict.subjects.map(\.id), ["e3"])
   }
 
+  func testLost_whenRequeuedFromQuarantineAndThenGone_countsIt() {
+    var maker = HistoryMaker()
+    maker.record(three)
+    maker.send(three, at: 1, status: 400)
+    maker.add(.quarantined(count: 3, reason: "refused 400", ids: three), at: 1)
+    maker.books(at: 2) { $0.quarantined = 3 }
+    maker.history.header.acceptsNone = true
+    XCTAssertEqual(maker.verdict("lost", "0").outcome, .pass)
+    maker.add(.condition(name: "quarantine", value: "requeue"), at: 3)
+    maker.books(at: 4) { $0.recorded = 3 }
+    XCTAssertEqual(maker.verdict("lost", "0").outcome, .fail)
+    XCTAssertEqual(maker.verdict("lost", "3").outcome, .pass)
+  }
+
+  func testLost_whenTheServerStoredWhatItRefused_quarantineExcusesNobodyElse() {
+    var maker = HistoryMaker()
+    maker.record(three)
+    maker.send(["e1"], at: 1, stored: ["e1"], status: 400)
+    maker.add(.quarantined(count: 1, reason: "refused 400", ids: ["e1"]), at: 1)
+    maker.send(["e2"], at: 2, stored: ["e2"])
+    maker.books(at: 3) { $0.quarantined = 1 }
+    let verdict = maker.verdict("lost", "0")
+    XCTAssertEqual(verdict.outcome, .fail)
+    XCTAssertEqual(verdict.subjects.map(\.id), ["e3"])
+  }
+
+  func testLost_whenTheBooksAreOlderThanTheDeath_isUnknown() {
+    var maker = HistoryMaker()
+    maker.record(three)
+    maker.send(["e1"], at: 1, stored: ["e1"])
+    maker.books(at: 2) { $0.queued = 2 }
+    maker.add(.died(incarnation: 1, how: "closed"), at: 2)
+    XCTAssertEqual(maker.verdict("lost", "0").outcome, .pass, "the runner's own end is no death")
+    maker.add(.died(incarnation: 1, how: "SIGKILL"), at: 3)
+    XCTAssertEqual(maker.verdict("lost", "0").outcome, .unknown)
+    maker.books(at: 4) { $0.queued = 1 }
+    XCTAssertEqual(maker.verdict("lost", "0").outcome, .fail)
+  }
+
   func testLost_whenEvidenceIsMissing_isUnknown() {
     var maker = HistoryMaker()
     XCTAssertEqual(maker.verdict("lost", "0").outcome, .unknown, "nothing was recorded")
@@ -75,6 +114,7 @@ final class EventCheckerTests: XCTestCase {
     maker.record(["e1"], at: 0)
     maker.record(["e2"], at: 9)
     maker.record(["e3"], at: 9.8)
+    maker.history.header.powerLossWindowNs = 500_000_000
     maker.add(.died(incarnation: 1, how: "reboot"), at: 10)
     maker.send(["e1"], at: 20, stored: ["e1"])
     maker.books { $0.recorded = 1 }
@@ -131,6 +171,9 @@ final class EventCheckerTests: XCTestCase {
     XCTAssertEqual(delivered().verdict("stored", "{\"min\":4}").outcome, .fail)
     XCTAssertEqual(delivered().verdict("requests", "{\"min\":1,\"max\":2}").outcome, .pass)
     XCTAssertEqual(delivered().verdict("requests", "0").outcome, .fail)
+    for key in ["stored", "requests", "duplicates"] {
+      XCTAssertEqual(HistoryMaker().verdict(key, "0").outcome, .unknown, "no server was seen")
+    }
     XCTAssertEqual(delivered().verdict("requests", "\"many\"").outcome, .unknown)
     XCTAssertEqual(delivered().verdict("requests", "{\"about\":1}").outcome, .unknown)
   }

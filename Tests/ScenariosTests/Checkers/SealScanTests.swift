@@ -33,7 +33,9 @@ final class SealScanTests: XCTestCase {
 
   func testScan_whenRecordsLieInADatabase_readsKeyNonceAndDigest() throws {
     try database([(7, 0xa1, 1), (UInt64.max, 0x02, 2)])
-    let seals = SealScan.run(folder: folder)
+    let found = SealScan.run(folder: folder)
+    XCTAssertEqual(found.unreadable, [])
+    let seals = found.sightings
     XCTAssertEqual(seals.map(\.key), ["7", "ffffffffffffffff"])
     XCTAssertEqual(seals[0].nonce, String(repeating: "a1", count: 12))
     XCTAssertEqual(seals[1].nonce, String(repeating: "02", count: 12))
@@ -43,13 +45,34 @@ final class SealScanTests: XCTestCase {
   func testScan_whenANonceWasUsedTwice_givesTheCheckerItsEvidence() throws {
     try database([(7, 5, 1), (7, 5, 2)])
     var maker = HistoryMaker()
-    maker.add(.seals(SealScan.run(folder: folder)))
+    maker.add(.seals(SealScan.run(folder: folder).sightings))
     XCTAssertEqual(maker.verdict("nonceReuse").outcome, .fail)
   }
 
-  func testScan_whenNothingCanBeRead_givesNoSightings() throws {
+  func testScan_whenADatabaseCannotBeRead_saysSo() throws {
     try Data("no database".utf8).write(to: URL(fileURLWithPath: folder + "/broken.sqlite"))
-    XCTAssertEqual(SealScan.run(folder: folder), [])
-    XCTAssertEqual(SealScan.run(folder: folder + "/missing"), [])
+    let found = SealScan.run(folder: folder)
+    XCTAssertEqual(found.sightings, [])
+    XCTAssertEqual(found.unreadable.count, 1)
+    XCTAssertEqual(found.unreadable.first?.hasPrefix("broken.sqlite: "), true)
+    XCTAssertEqual(SealScan.run(folder: folder + "/missing"), SealScan.Findings())
+  }
+
+  func testScan_whenATableHasAnotherName_isNoAbsence() throws {
+    try database([(7, 5, 1)])
+    let path = folder + "/queue/queue.sqlite"
+    let connection = try SQLiteConnection(path: path, vfs: nil, busyMs: 1000)
+    try connection.execute("ALTER TABLE events RENAME TO rows")
+    connection.close()
+    let found = SealScan.run(folder: folder)
+    XCTAssertEqual(found.unreadable.count, 1)
+    var maker = HistoryMaker()
+    maker.add(.seals(found.sightings, unreadable: found.unreadable))
+    XCTAssertEqual(maker.verdict("nonceReuse").outcome, .unknown)
+  }
+
+  func testScan_whenTheDeviceDiedBeforeItMadeATable_findsNothing() throws {
+    try Data().write(to: URL(fileURLWithPath: folder + "/young.sqlite"))
+    XCTAssertEqual(SealScan.run(folder: folder), SealScan.Findings())
   }
 }

@@ -43,6 +43,9 @@ final class SecrecyScanTests: XCTestCase {
     needles.add(timeMs: 1_777_886_102_114)
     let time = bigEndian(UInt64(1_777_886_102_114))
     let forms: [(String, [UInt8])] = [
+      ("time in a column", Array("2026-05-04 09:15:02".utf8)),
+      ("time in a log", Array("2026-05-04T09:15".utf8)),
+      ("milliseconds as text", Array("1777886102114".utf8)),
       ("payload text", Array("Orders".utf8)), ("payload key", Array("screenName".utf8)),
       ("type", Array("navigation".utf8)), ("time text", Array("2026-05-04T09:15:02.114Z".utf8)),
       ("session", Array("6f1d2492-2492-4d23-8e3a-6c1f5a0f7e11".utf8)),

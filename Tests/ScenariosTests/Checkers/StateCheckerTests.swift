@@ -46,6 +46,8 @@ final class StateCheckerTests: XCTestCase {
     maker.add(.died(incarnation: 1, how: "reboot"))
     XCTAssertEqual(
       maker.verdict("ledgerBalances").outcome, .pass, "a power loss may take books back")
+    maker.history.header.powerLossWindowNs = 0
+    XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .fail, "where everything was synced")
   }
 
   func testBooks_whenMoreIsDeliveredThanWasAcknowledged_fail() {
@@ -86,6 +88,50 @@ final class StateCheckerTests: XCTestCase {
     XCTAssertEqual(HistoryMaker().verdict("state", "\"idle\"").outcome, .unknown)
   }
 
+  func testDrain_whenTheQueueStaysFull_failsUnasked() {
+    var maker = HistoryMaker()
+    XCTAssertEqual(maker.verdict("drained").outcome, .unknown)
+    maker.books { $0.queued = 50 }
+    maker.add(.drained(false))
+    XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["drained"])
+    XCTAssertEqual(
+      Checkers.judge(maker.history)[0].verdict.explanation,
+      "the queue did not get empty in its time, the books hold recorded 0, delivered 0, queued 50,"
+        + " quarantined 0, dropped 0")
+    XCTAssertEqual(Checkers.judge(maker.history)[0].verdict.outcome, .fail)
+    XCTAssertEqual(maker.verdict("drained", "false").outcome, .pass, "the script says so")
+    maker.add(.drained(true))
+    XCTAssertEqual(maker.verdict("drained").outcome, .pass)
+  }
+
+  func testCrash_whenTheDeviceTrapped_failsUnasked() {
+    var maker = HistoryMaker()
+    XCTAssertEqual(maker.verdict("noCrash").outcome, .unknown)
+    maker.add(.started(incarnation: 1))
+    maker.add(.died(incarnation: 1, how: "SIGKILL"))
+    XCTAssertEqual(maker.verdict("noCrash").outcome, .pass)
+    maker.add(.died(incarnation: 2, how: "crashed (signal 4)"), at: 2)
+    XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["noCrash"])
+    XCTAssertEqual(
+      maker.verdict("noCrash").explanation, "the device crashed (signal 4) at 2s")
+  }
+
+  func testVerdicts_whenTheHistoryIsFull_areUnknown() {
+    let recorder = HistoryRecorder(
+      header: HistoryHeader(scenario: "full", lane: "virtual", acceptsNone: true), limit: 3,
+      nowNs: { 0 })
+    recorder.append(.started(incarnation: 1))
+    for request in 1...3 {
+      recorder.append(.arrived(request: request, Arrival(connection: 1, incarnation: 1)))
+    }
+    let line = ExpectedLine(key: "requests", value: "2")
+    XCTAssertEqual(
+      Checkers.judge(recorder.history, expecting: [line]).map(\.verdict.outcome), [.unknown])
+    let unasked = Checkers.judge(recorder.history)
+    XCTAssertEqual(unasked.map(\.checker), ["noCrash", "acceptsNone"])
+    XCTAssertEqual(unasked.map(\.verdict.outcome), [.unknown, .unknown])
+  }
+
   func testDisk_whenAnyMeasurementIsTooLarge_fails() {
     var maker = HistoryMaker()
     XCTAssertEqual(maker.verdict("diskWithin", "\"20MB\"").outcome, .unknown)
@@ -108,6 +154,9 @@ final class StateCheckerTests: XCTestCase {
     XCTAssertEqual(maker.verdict("noPlaintext").outcome, .pass)
     maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5, unreadable: ["x"])))
     XCTAssertEqual(maker.verdict("noPlaintext").outcome, .unknown)
+    maker = HistoryMaker()
+    maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5, leftOut: 1)))
+    XCTAssertEqual(maker.verdict("noPlaintext").outcome, .unknown, "not all was looked for")
     let finding = SecrecyFindings.Finding(file: "queue.db-wal", offset: 40, what: "text \"Orders\"")
     maker.add(.scanned(SecrecyFindings(files: 3, bytes: 9, needles: 5, found: [finding])))
     let verdict = maker.verdict("noPlaintext")
@@ -127,6 +176,17 @@ final class StateCheckerTests: XCTestCase {
         SealSighting(key: "k2", nonce: "n", digest: "b"),
       ]))
     XCTAssertEqual(maker.verdict("nonceReuse").outcome, .pass, "the same record, and another key")
+    var dark = maker
+    dark.add(.seals([], unreadable: ["queue.sqlite: no such table"]))
+    XCTAssertEqual(dark.verdict("nonceReuse").outcome, .unknown)
+    dark.add(.condition(name: "disk", value: "corrupt"))
+    XCTAssertEqual(dark.verdict("nonceReuse").outcome, .pass, "the script damaged it itself")
+    var unseen = HistoryMaker()
+    unseen.record(["e1"])
+    XCTAssertEqual(Checkers.judge(unseen.history).map(\.checker), [], "nobody looked")
+    unseen.add(.scanned(SecrecyFindings(files: 1, bytes: 1, needles: 1)))
+    XCTAssertEqual(Checkers.judge(unseen.history).map(\.checker), ["nonceReuse"])
+    XCTAssertEqual(Checkers.judge(unseen.history)[0].verdict.outcome, .unknown)
     maker.add(.seals([SealSighting(key: "k1", nonce: "n", digest: "c")]))
     XCTAssertEqual(maker.verdict("nonceReuse").outcome, .fail)
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["nonceReuse"], "runs unasked")

@@ -91,14 +91,15 @@ final class WireCheckerTests: XCTestCase {
   }
 
   func testImmediateResend_whenThereIsNoDelay_fails() {
-    func run(_ status: Int?, again: Double, _ between: HistoryEvent? = nil, reused: Bool = false)
-      -> Verdict
-    {
+    func run(
+      _ status: Int?, again: Double, _ between: HistoryEvent? = nil, reused: Bool = false,
+      token: Int = 1
+    ) -> Verdict {
       var maker = HistoryMaker()
       if reused { maker.send(["e0"], at: 0, stored: ["e0"], connection: 4) }
       maker.send(body, at: 1, status: status, connection: 4)
       if let between { maker.add(between, at: 1) }
-      maker.send(body, at: again, stored: body, attempt: 2, connection: 5)
+      maker.send(body, at: again, stored: body, attempt: 2, connection: 5, token: token)
       return maker.verdict("noImmediateResend")
     }
     XCTAssertEqual(run(503, again: 2).outcome, .pass)
@@ -107,7 +108,10 @@ final class WireCheckerTests: XCTestCase {
     XCTAssertEqual(run(nil, again: 1, reused: true).outcome, .pass, "one quick retry")
     XCTAssertEqual(run(503, again: 1, reused: true).outcome, .fail, "an answer came")
     XCTAssertEqual(run(401, again: 1).outcome, .fail)
-    XCTAssertEqual(run(401, again: 1, .condition(name: "token", value: "T2")).outcome, .pass)
+    XCTAssertEqual(
+      run(401, again: 1, .condition(name: "token", value: "T2")).outcome, .fail,
+      "the script's new token is not the one that was sent")
+    XCTAssertEqual(run(401, again: 1, token: 2).outcome, .pass, "asked for and sent at once")
     XCTAssertEqual(run(503, again: 1, .condition(name: "flush", value: "asked")).outcome, .pass)
     XCTAssertEqual(run(503, again: 1, .condition(name: "network", value: "wifi")).outcome, .fail)
     XCTAssertEqual(run(200, again: 1).outcome, .unknown)
@@ -133,6 +137,82 @@ final class WireCheckerTests: XCTestCase {
     XCTAssertEqual(run(again: 31).outcome, .fail)
   }
 
+  func testTooLarge_whenTheSameBodyComesAgain_fails() {
+    var maker = HistoryMaker()
+    maker.send(body, at: 1, status: 413)
+    maker.send(["e1"], at: 2, stored: ["e1"])
+    XCTAssertEqual(maker.verdict("tooLargeNotRepeated").outcome, .pass)
+    maker.send(body.reversed(), at: 3, stored: body)
+    XCTAssertEqual(maker.verdict("tooLargeNotRepeated").outcome, .fail)
+    XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["tooLargeNotRepeated"])
+    XCTAssertEqual(HistoryMaker().verdict("tooLargeNotRepeated").outcome, .unknown)
+  }
+
+  func testToken_whenTheRefusedOneComesAgain_fails() {
+    func run(_ ids: [String], token: Int, incarnation: Int = 1) -> HistoryMaker {
+      var maker = HistoryMaker()
+      maker.send(body, at: 1, status: 401, token: 1)
+      maker.send(ids, at: 900, stored: ids, token: token, incarnation: incarnation)
+      return maker
+    }
+    XCTAssertEqual(run(body, token: 2).verdict("tokenNotRepeated").outcome, .pass)
+    XCTAssertEqual(run(body, token: 1).verdict("tokenNotRepeated").outcome, .fail)
+    XCTAssertEqual(run(["e9"], token: 1).verdict("tokenNotRepeated").outcome, .fail)
+    XCTAssertEqual(
+      run(["e9"], token: 1, incarnation: 2).verdict("tokenNotRepeated").outcome, .pass,
+      "a new life may ask once")
+    XCTAssertEqual(
+      run(body, token: 1, incarnation: 2).verdict("tokenNotRepeated").outcome, .fail)
+    XCTAssertEqual(
+      Checkers.judge(run(body, token: 1).history).map(\.checker), ["tokenNotRepeated"])
+    XCTAssertEqual(HistoryMaker().verdict("tokenNotRepeated").outcome, .unknown)
+  }
+
+  func testAnswer_whenItNeverReachedTheDevice_bindsNobody() {
+    func run(_ status: Int, outcome: String?) -> HistoryMaker {
+      var maker = HistoryMaker()
+      maker.record(body)
+      maker.send(body, at: 1, status: status, retryAfter: "60", number: 1)
+      if let outcome { maker.add(.sent(incarnation: 1, number: 1, outcome: outcome), at: 1) }
+      maker.send(body, at: 5, stored: body, attempt: 2, number: 2)
+      maker.add(.sent(incarnation: 1, number: 2, outcome: "200"), at: 5)
+      return maker
+    }
+    let cut = "connectionLost"
+    XCTAssertEqual(run(400, outcome: "400").verdict("finalNotRetried").outcome, .fail)
+    XCTAssertEqual(run(400, outcome: cut).verdict("finalNotRetried").outcome, .unknown)
+    XCTAssertEqual(run(400, outcome: nil).verdict("finalNotRetried").outcome, .unknown)
+    XCTAssertEqual(run(503, outcome: "503").verdict("retryAfterObeyed").outcome, .fail)
+    XCTAssertEqual(run(503, outcome: cut).verdict("retryAfterObeyed").outcome, .unknown)
+    XCTAssertEqual(run(503, outcome: cut).verdict("noImmediateResend").outcome, .pass)
+    var books = HistoryMaker()
+    books.record(body)
+    books.send(body, at: 1, stored: body, number: 1)
+    books.add(.sent(incarnation: 1, number: 1, outcome: cut), at: 1)
+    books.books(at: 2) {
+      $0.recorded = 2; $0.delivered = 2
+    }
+    XCTAssertEqual(books.verdict("ledgerBalances").outcome, .fail, "cut off is no acknowledgement")
+  }
+
+  func testFaults_whenAResponseAToxicOrATurnOfTheListenerNeverActed_areUnknown() {
+    let planned = ["busy#1", "busy#2", "toxic slow", "listener refuse at 3s"]
+    var maker = HistoryMaker(rules: planned)
+    XCTAssertEqual(
+      maker.verdict("allFaultsFired").explanation,
+      "never fired: \"busy#1\", \"busy#2\", \"toxic slow\", \"listener refuse at 3s\"")
+    maker.send(body, at: 1, status: 503)
+    maker.add(.faultApplied(rule: "busy", response: 0, what: "", request: 1), at: 1)
+    maker.add(.faultApplied(rule: "toxic slow", response: 0, what: "", request: 1), at: 1)
+    maker.add(.condition(name: "listener", value: "refuse"), at: 3)
+    XCTAssertEqual(maker.verdict("allFaultsFired").explanation, "never fired: \"busy#2\"")
+    maker.add(.faultApplied(rule: "busy", response: 1, what: "", request: 1), at: 4)
+    XCTAssertEqual(maker.verdict("allFaultsFired").outcome, .pass)
+    maker.add(.missed(step: 4, what: "purge"), at: 5)
+    XCTAssertEqual(
+      maker.verdict("allFaultsFired").explanation, "no living device for: step 4, purge")
+  }
+
   func testFaults_whenOneNeverFired_isUnknownNotPass() {
     var maker = HistoryMaker(rules: ["busy", "gone"], triggers: [3])
     maker.send(body, at: 1, status: 429)
@@ -140,7 +220,7 @@ final class WireCheckerTests: XCTestCase {
     maker.add(.triggerFired(step: 3), at: 1)
     let verdict = maker.verdict("allFaultsFired")
     XCTAssertEqual(verdict.outcome, .unknown)
-    XCTAssertEqual(verdict.explanation, "never fired: rule \"gone\"")
+    XCTAssertEqual(verdict.explanation, "never fired: \"gone\"")
     maker.add(.faultApplied(rule: "gone", response: 0, what: "reset", request: 1), at: 1)
     XCTAssertEqual(maker.verdict("allFaultsFired").outcome, .pass)
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["allFaultsFired"])

@@ -40,12 +40,16 @@ struct HistoryMaker {
   mutating func send(
     _ ids: [String], at seconds: Double, stored: [String]? = nil, duplicates: [String] = [],
     status: Int? = 200, retryAfter: String? = nil, date: String? = nil, account: String? = "a",
-    attempt: Int = 1, connection: Int = 1, contentType: String? = nil, tookSeconds: Double = 0
+    attempt: Int = 1, connection: Int = 1, contentType: String? = nil, tookSeconds: Double = 0,
+    token: Int = 1, incarnation: Int = 1, number: Int = 0
   ) -> Int {
     request += 1
     add(
       .arrived(
-        request: request, Arrival(connection: connection, incarnation: 1, account: account)),
+        request: request,
+        Arrival(
+          connection: connection, incarnation: incarnation, number: number, token: token,
+          account: account)),
       at: seconds)
     add(.identified(request: request, attempt: attempt, ids: ids), at: seconds)
     if stored != nil || !duplicates.isEmpty {

@@ -23,7 +23,9 @@ final class HistoryTextTests: XCTestCase {
       .acknowledged(ids: ["a"]), .erased(ids: ["a", "b"]),
       .quarantined(count: 2, reason: "refused 400", ids: ["c"]),
       .dropped(count: 2, reason: "tooOld", ids: []), .books(books),
-      .arrived(request: 1, Arrival(connection: 2, incarnation: 1, account: "x")),
+      .arrived(
+        request: 1, Arrival(connection: 2, incarnation: 1, number: 4, token: 2, account: "x")),
+      .missed(step: 3, what: "purge"),
       .arrived(request: 2, Arrival(method: "GET", path: "/é", connection: 2, incarnation: 0)),
       .identified(request: 1, attempt: 2, ids: ["a", "b"]),
       .committed(request: 1, Commit(stored: ["a"], duplicates: ["b"], conflicting: ["c"])),
@@ -37,9 +39,10 @@ final class HistoryTextTests: XCTestCase {
         SecrecyFindings(
           files: 3, bytes: 4_096, needles: 12,
           found: [SecrecyFindings.Finding(file: "q.db-wal", offset: 77, what: "\"Orders\"")],
-          unreadable: ["x: gone"])),
-      .measured(bytes: 20_000_000), .seals([SealSighting(key: "k", nonce: "n", digest: "d")]),
-      .drained(true), .note("done"),
+          unreadable: ["x: gone"], leftOut: 2)),
+      .measured(bytes: 20_000_000),
+      .seals([SealSighting(key: "k", nonce: "n", digest: "d")], unreadable: ["q: no table"]),
+      .drained(true), .note("done"), .full(refused: 7),
     ]
   }()
 

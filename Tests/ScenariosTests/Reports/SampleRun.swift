@@ -20,7 +20,6 @@ enum SampleRun {
     maker.record(["e1"], at: 60)
     maker.record(["e2"], at: 61)
     maker.add(.died(incarnation: 1, how: "SIGKILL"), at: 70)
-    maker.add(.started(incarnation: 2), at: 80)
     maker.send(["e1"], at: 90, stored: ["e1"])
     maker.books(at: 95) {
       $0.recorded = 2

@@ -168,6 +168,187 @@ final class CaseRunnerTests: XCTestCase {
     }
   }
 
+  func testPlantedDevice_whenItKeepsTimeAndSessionInClearUntilDelivery_isCaught() throws {
+    let text = script(kill, device: #"{"planted":"keepsClearIndex"}"#)
+    for lane in [LaneName.urlprotocol, .virtual] {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertEqual(Fixture.failed(checks), ["noPlaintext"], "\(lane)")
+      let found = Evidence(outcome.history).scans.flatMap(\.found).map(\.what)
+      XCTAssert(found.contains { $0.contains("2026-01-05T08:00:00.000Z") }, "\(found)")
+      let sessions = found.filter { $0.hasPrefix("text \"") && $0.count == 43 }
+      XCTAssertFalse(sessions.isEmpty, "no session among \(found)")
+      XCTAssertEqual(
+        Evidence(outcome.history).scans.last?.found, [], "the file is gone at the end")
+    }
+  }
+
+  func testPlantedDevice_whenItLogsEvents_isCaught() throws {
+    let text = script("", device: #"{"planted":"logsEvents"}"#)
+    let (outcome, checks) = try Fixture.run(text, lane: .urlprotocol, in: self)
+    XCTAssertEqual(Fixture.failed(checks), ["noPlaintext"])
+    XCTAssertEqual(
+      Set(Evidence(outcome.history).scans.flatMap(\.found).map(\.file)), ["device.log"])
+  }
+
+  func testFiles_whenLargestInTheMiddle_areMeasuredThere() throws {
+    let text = """
+      {"name":"t","about":"a","timeline":[
+        {"at":"0s","network":"offline"},
+        {"at":"1s","record":{"as":"a","count":100,"payloadSize":"20KB"}},
+        {"at":"10m","network":"wifi"}],"expect":[{"diskWithin":"1900KB"}]}
+      """
+    for lane in [LaneName.urlprotocol, .virtual] {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertEqual(Fixture.failed(checks), ["diskWithin"], "\(lane)")
+      let largest = outcome.history.entries.compactMap { entry -> Int64? in
+        guard case .measured(let bytes) = entry.event, bytes > 1_900_000 else { return nil }
+        return entry.atNs
+      }
+      XCTAssertEqual(largest.first, 1_000_000_000, "\(lane): in the moment of recording")
+    }
+  }
+
+  func testPlantedDevice_whenItCrashes_isABrokenPromiseAndNotTheRunnersFailure() throws {
+    let text = script(kill, device: #"{"planted":"crashes"}"#)
+    for lane in [LaneName.urlprotocol, .socket] {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(Fixture.failed(checks), ["noCrash"], "\(lane)")
+    }
+  }
+
+  func testDevice_whenSomebodyElseKillsIt_isTheRunnersFailure() throws {
+    let text = script("", device: #"{"planted":"isKilled"}"#)
+    let failure = try XCTUnwrap(
+      Fixture.run(text, lane: .urlprotocol, in: self).outcome.failure)
+    XCTAssertEqual(failure, "the device was killed (SIGKILL), and not by the script")
+  }
+
+  func testAccounts_whenATokenHasExpired_areStillKnown() throws {
+    let text = """
+      {"name":"t","about":"a","lanes":["virtual"],"device":{"token":{"value":"T1","account":"anna"}},
+       "server":{"contract":{"tokens":[{"value":"T1","account":"anna"}]}},
+       "timeline":[
+        {"at":"0s","serverToken":{"expire":"T1"}},
+        {"at":"1s","record":{"as":"a"}}],
+       "drain":{"within":"1m"},"expect":[{"stored":0}]}
+      """
+    let history = try Fixture.run(text, lane: .virtual, in: self).outcome.history
+    let arrivals = Evidence(history).requests.map(\.arrival)
+    XCTAssertFalse(arrivals.isEmpty)
+    XCTAssertEqual(Set(arrivals.map(\.account)), ["anna"])
+  }
+
+  func testAnswer_whenItIsCutOff_isNoFinalRefusal() throws {
+    let text = """
+      {"name":"t","about":"a","server":{"rules":[
+        {"id":"cut","when":{"times":1},"responses":[{"status":400,"truncateAfter":5}]}]},
+       "timeline":[{"at":"0s","record":{"as":"a","count":5}},{"at":"5m","expect":[{"stored":5}]}],
+       "expect":[{"delivered":"a"},{"finalNotRetried":true}]}
+      """
+    for lane in LaneName.standard {
+      let checks = try Fixture.run(text, lane: lane, in: self).checks
+      XCTAssertEqual(
+        checks.filter { $0.verdict.outcome != .pass }.map { "\($0.checker) \($0.verdict)" },
+        ["finalNotRetried \(Verdict.unknown("no body got a final 4xx"))"], "\(lane)")
+    }
+  }
+
+  func testToken_whenTheProviderHasANewOneAfter401_maySendAtOnce() throws {
+    let text = """
+      {"name":"t","about":"a","lanes":["virtual"],
+       "server":{"contract":{"tokens":[{"value":"T1"},{"value":"T2"}]}},
+       "timeline":[
+        {"at":"0s","record":{"as":"a","count":5}},
+        {"at":"1m","deviceToken":{"value":"T2"}},
+        {"at":"1m","serverToken":{"expire":"T1"}},
+        {"at":"2m","record":{"as":"b","count":5}},
+        {"at":"10m","expect":[{"delivered":"b"}]}],
+       "expect":[{"delivered":"a"},{"noImmediateResend":true},{"tokenNotRepeated":true}]}
+      """
+    let checks = try Fixture.run(text, lane: .virtual, in: self).checks
+    XCTAssertEqual(
+      checks.filter { $0.verdict.outcome != .pass }.map { "\($0.checker) \($0.verdict)" }, [])
+  }
+
+  func testQueue_whenHalfOfItIsStuckForEver_fails() throws {
+    // The one token is never taken again: what is left can never leave.
+    let text = """
+      {"name":"t","about":"a","lanes":["virtual"],"timeline":[
+        {"at":"0s","record":{"as":"a","count":5}},
+        {"at":"1m","network":"offline"},
+        {"at":"2m","record":{"as":"b","count":5}},
+        {"at":"3m","serverToken":{"expire":"T1"}},
+        {"at":"4m","network":"wifi"}],
+       "drain":{"within":"10m"},
+       "expect":[{"delivered":"a"}]}
+      """
+    let checks = try Fixture.run(text, lane: .virtual, in: self).checks
+    XCTAssertEqual(Fixture.failed(checks), ["drained"])
+  }
+
+  func testSteps_whenTheDeviceIsDead_areMissedAndSaid() throws {
+    let text = """
+      {"name":"t","about":"a","timeline":[
+        {"at":"0s","network":"offline"},
+        {"at":"1s","record":{"as":"a","count":5}},
+        {"at":"1m","kill":"SIGKILL","restartAfter":"10m"},
+        {"at":"2m","purge":"all"},
+        {"at":"3m","key":"lost"},
+        {"at":"20m","network":"wifi"}],"drain":{"within":"2m"},"expect":[{"stored":0}]}
+      """
+    for lane in LaneName.standard {
+      let checks = try Fixture.run(text, lane: lane, in: self).checks
+      let faults = try XCTUnwrap(checks.first { $0.checker == "allFaultsFired" }?.verdict)
+      XCTAssertEqual(faults, .unknown("no living device for: step 3, purge"), "\(lane)")
+      // The key is gone, so nothing of what it sealed can arrive.
+      XCTAssertEqual(checks.first { $0.checker == "stored" }?.verdict.outcome, .pass, "\(lane)")
+    }
+  }
+
+  func testTrigger_whenItNamesTheAcceptPhase_fires() throws {
+    let when =
+      #"{"when":{"request":1,"phase":"accept"},"kill":"SIGKILL","restartAfter":"30s"},"#
+    for lane in LaneName.standard {
+      let (outcome, checks) = try Fixture.run(script(when), lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(
+        checks.filter { $0.verdict.outcome != .pass }.map { "\($0.checker) \($0.verdict)" }, [],
+        "\(lane)")
+    }
+  }
+
+  func testHealing_whenTheServerChangedItsTokens_keepsThem() throws {
+    let text = """
+      {"name":"t","about":"a","lanes":["virtual"],
+       "server":{"contract":{"tokens":[{"value":"T1"}]},
+        "rules":[{"id":"busy","responses":[{"status":503}],"onExhausted":"repeat"}]},
+       "timeline":[
+        {"at":"0s","serverToken":{"accept":"T2","expire":"T1"}},
+        {"at":"1s","deviceToken":{"value":"T2"}},
+        {"at":"2s","record":{"as":"a","count":5}},
+        {"at":"5m","expect":[{"undelivered":"a"}]}],"expect":[{"delivered":"a"}]}
+      """
+    XCTAssertEqual(Fixture.failed(try Fixture.run(text, lane: .virtual, in: self).checks), [])
+  }
+
+  func testWitness_whenAnEventComesBackBehindTheDedupWindow_callsItStoredAgain() throws {
+    // The answer is lost; the event comes again when the server has forgotten it.
+    let text = """
+      {"name":"t","about":"a","lanes":["virtual"],
+       "server":{"contract":{"dedupWindow":"1m"},"rules":[
+        {"id":"lost","when":{"times":1},
+         "responses":[{"fault":"CONNECTION_RESET_BY_PEER","commit":"all"}]}]},
+       "timeline":[
+        {"at":"0s","record":{"as":"a"}},
+        {"at":"30s","network":"offline"},
+        {"at":"10m","network":"wifi"},
+        {"at":"20m","expect":[{"duplicatesAfterDedup":1},{"duplicates":0}]}],
+       "expect":[{"stored":1}]}
+      """
+    XCTAssertEqual(Fixture.failed(try Fixture.run(text, lane: .virtual, in: self).checks), [])
+  }
+
   func testGuard_whenRealTimeRunsOut_isTheRunnersFailure() throws {
     let runner = CaseRunner(
       try Fixture.scenario(script("")),
