@@ -35,9 +35,8 @@ enum CasePlan {
 }
 
 enum CaseHeader {
-  /// The runner's power loss is a SIGKILL with a new boot: every byte that was written stays, so
-  /// none of the lanes may lose an event that was promised.
-  private static let powerLossWindowNs: Int64 = 0
+  /// The SDK's background sync: what a power loss may take at `processKill`.
+  private static let syncIntervalNs: Int64 = 500_000_000
 
   static func make(_ scenario: Scenario, _ settings: CaseSettings) -> HistoryHeader {
     // A plan with mistakes was refused before anything runs.
@@ -58,7 +57,7 @@ enum CaseHeader {
       hasStorageTriggers: hasStorageTriggers,
       plannedRules: plan.map(faults) ?? [], plannedTriggers: triggers,
       dedupWindowNs: plan?.contract.dedupWindowNs,
-      powerLossWindowNs: powerLossWindowNs,
+      powerLossWindowNs: scenario.device.powerLossDurability ? 0 : syncIntervalNs,
       expectations: scenario.expect.map { expected($0, lines) })
   }
 

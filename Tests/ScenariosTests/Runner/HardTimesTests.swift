@@ -11,7 +11,8 @@ final class HardTimesTests: XCTestCase {
       {"at":"1s","record":{"as":"synced","count":10,"every":"1s"}},
       {"at":"20s","record":{"as":"last","count":4}},
       {"at":"20s200ms","reboot":"powerLoss","restartAfter":"10s"},
-      {"at":"1m","network":"wifi"}],
+      {"at":"1m","network":"wifi"},
+      {"at":"2m","record":{"as":"after","count":1}}],
      "expect":[{"lost":0},{"delivered":"synced"}]}
     """
   }

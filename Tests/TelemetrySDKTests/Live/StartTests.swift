@@ -41,6 +41,8 @@ final class StartTests: StoreTestCase {
     let session = DispatchSemaphore(value: 0)
     telemetry.recordDurably("after", [:], id: nil) { _ in session.signal() }
     XCTAssertEqual(session.wait(timeout: .now() + 300), .success)
+    // The turn that answered ends by publishing what it knows.
+    executor.queue.sync {}
     XCTAssertGreaterThanOrEqual(telemetry.status().queued, count / 2)
     XCTAssertEqual(seen.withLock { $0.byCaller }, [], "on the caller's thread")
     XCTAssertGreaterThan(seen.withLock { $0.byOthers }, 5)
