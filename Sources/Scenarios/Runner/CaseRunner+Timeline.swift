@@ -157,6 +157,8 @@ extension CaseRunner {
 
 extension Step {
   /// Scenario time of a step that has one.
+  // Not inlined: the optimiser of Swift 6.3.1 ends with an ownership error where it is.
+  @inline(never)
   var timeNs: Int64? {
     guard case .at(let time) = moment else { return nil }
     return time

@@ -18,8 +18,13 @@ final class AppendTicket: @unchecked Sendable {
   }
 
   /// After a sync that covers the commit, or failed.
-  func tell(_ block: StoreBlock?) {
-    callback?((outcome ?? .blocked(.busy)).synced(unless: block))
+  func tell(_ block: StoreBlock?, syncedThrough: Int64) {
+    let outcome = self.outcome ?? .blocked(.busy)
+    if case .syncPending(let sequence) = outcome, sequence <= syncedThrough {
+      callback?(.durable(sequence: sequence))
+    } else {
+      callback?(outcome.synced(unless: block))
+    }
   }
 }
 

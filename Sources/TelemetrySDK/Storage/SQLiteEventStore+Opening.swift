@@ -89,7 +89,10 @@ extension SQLiteEventStore {
       $0.database = core.paths.database
       $0.log = log
     }
-    state.withLock { $0.core = core }
+    state.withLock {
+      $0.core = core
+      $0.syncedThrough = 0
+    }
   }
 
   /// Closes connections and locks. Safe to call when nothing is open.

@@ -10,7 +10,10 @@ extension SQLiteEventStore {
       do {
         guard let log = upkeep.log else { return (.notOpen, owed.events) }
         try log.sync()
-        state.withLock { $0.core?.synced = covered }
+        state.withLock {
+          $0.core?.synced = covered
+          $0.syncedThrough = covered.lastSequence
+        }
         return (nil, owed.events)
       } catch {
         state.withLock { $0.core?.isDirty = true }
@@ -59,7 +62,9 @@ extension SQLiteEventStore {
     }
     let tickets = commitWaiting()
     let block = sync()
-    for ticket in tickets { ticket.tell(block) }
+    // Where the files were closed meanwhile, closing has synced them.
+    let through = state.withLock { $0.syncedThrough }
+    for ticket in tickets { ticket.tell(block, syncedThrough: through) }
     for callback in callbacks { callback(block) }
   }
 

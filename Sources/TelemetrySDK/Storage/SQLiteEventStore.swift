@@ -13,6 +13,8 @@ package final class SQLiteEventStore: EventStore {
     var reason = StoreBlock.notOpen
     /// Written, or refused, and to be told after the next sync.
     var answered: [AppendTicket] = []
+    /// The highest sequence number that is known to be on the medium, of the file open last.
+    var syncedThrough: Int64 = 0
   }
 
   /// What checkpoints and syncs need. Its lock is taken before the state's, never after.
