@@ -21,12 +21,15 @@ public struct JSONPosition: Sendable, Hashable, CustomStringConvertible {
 extension JSONPosition {
   /// The place of a byte in a text whose bytes before it are valid UTF-8.
   ///
-  /// Reads the text up to there, so ask only for places that are shown to somebody.
-  package init(offset: Int, in bytes: [UInt8]) {
+  /// Reads the text up to there, so ask only for places that are shown to somebody; many in
+  /// ascending order are found in one reading, each `after` the one before.
+  package init(offset: Int, in bytes: [UInt8], after place: JSONPosition? = nil) {
     let end = min(max(offset, 0), bytes.count)
-    var line = 1
-    var column = 1
-    for index in 0..<end {
+    var (line, column, start) = (1, 1, 0)
+    if let place, place.offset <= end {
+      (line, column, start) = (place.line, place.column, place.offset)
+    }
+    for index in start..<end {
       switch bytes[index] {
       case 0x0a:
         line += 1

@@ -25,13 +25,7 @@ extension StoreCore {
       let last = try lastAged(from: first, beforeMs: limitMs)
     else { return 0 }
     let rows = try oldestRows(limit: StoreCore.chunkRows).filter { $0.sequence <= last }
-    guard !rows.isEmpty else { return 0 }
-    try transaction {
-      try delete(rows)
-      counts.dropped[.tooOld, default: 0] += Int64(rows.count)
-      try saveCounts()
-    }
-    events.append(.dropped(count: Int64(rows.count), reason: .tooOld))
+    try drop(rows, reason: .tooOld)
     return rows.count
   }
 

@@ -108,15 +108,20 @@ extension StoreCore {
   /// to go on; nil at the end.
   func dropChunk(account: Int64?, after place: Int64, reason: DropReason) throws -> Int64? {
     let scan = try scan(account: account, after: place)
-    if !scan.rows.isEmpty {
-      try transaction {
-        try delete(scan.rows)
-        counts.dropped[reason, default: 0] += Int64(scan.rows.count)
-        try saveCounts()
-      }
-      events.append(.dropped(count: Int64(scan.rows.count), reason: reason))
-    }
+    try drop(scan.rows, reason: reason)
     return scan.next
+  }
+
+  /// Deletes rows of the queue for a reason that is not delivery: counted in the same transaction,
+  /// and told. Nothing where there are none.
+  func drop(_ rows: [RowHead], reason: DropReason) throws {
+    guard !rows.isEmpty else { return }
+    try transaction {
+      try delete(rows)
+      counts.dropped[reason, default: 0] += Int64(rows.count)
+      try saveCounts()
+    }
+    events.append(.dropped(count: Int64(rows.count), reason: reason))
   }
 
   private func scan(

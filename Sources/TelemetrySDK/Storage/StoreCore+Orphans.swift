@@ -11,13 +11,7 @@ extension StoreCore {
     let overdue = try missedKeys(nowMs: nowMs).filter { nowMs - $0.value >= maxAgeMs }
     guard let id = overdue.keys.min() else { return 0 }
     let rows = try rows(ofKey: id).map(\.0)
-    guard !rows.isEmpty else { return 0 }
-    try transaction {
-      try delete(rows)
-      counts.dropped[.tooOld, default: 0] += Int64(rows.count)
-      try saveCounts()
-    }
-    events.append(.dropped(count: Int64(rows.count), reason: .tooOld))
+    try drop(rows, reason: .tooOld)
     return rows.count
   }
 

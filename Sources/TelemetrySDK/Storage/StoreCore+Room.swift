@@ -56,13 +56,7 @@ extension StoreCore {
     }
     let rows = try oldestRows(
       limit: StoreCore.chunkRows, bytes: max(bytes, StoreCore.chunkBytes))
-    guard !rows.isEmpty else { return 0 }
-    try transaction {
-      try delete(rows)
-      counts.dropped[.queueFull, default: 0] += Int64(rows.count)
-      try saveCounts()
-    }
-    events.append(.dropped(count: Int64(rows.count), reason: .queueFull))
+    try drop(rows, reason: .queueFull)
     return rows.count
   }
 
