@@ -44,6 +44,9 @@ package final class InMemoryEventStore: EventStore {
     set { listener.withLock { $0 = newValue.map { Callback($0) } } }
   }
 
+  /// Called when the store is about to be counted.
+  package let onSnapshot = Guarded<Callback<Void>?>(nil)
+
   /// Changes what the store answers.
   package func order(_ body: (inout Orders) -> Void) { state.withLock { body(&$0.orders) } }
 
@@ -251,7 +254,8 @@ package final class InMemoryEventStore: EventStore {
   package func note(_ key: String) -> [UInt8]? { state.withLock { $0.notes[key] } }
 
   package func snapshot() -> StoreSnapshot {
-    state.withLock { state in
+    onSnapshot.withLock { $0 }?.call(())
+    return state.withLock { state in
       var snapshot = StoreSnapshot()
       snapshot.ledger = state.ledger
       snapshot.lastSequence = state.lastSequence

@@ -15,6 +15,8 @@ extension DeliveryShell {
   ) {
     guard !isDisabled else { return completion(FlushReport(ending: .disabled)) }
     takeNews()
+    // What was dropped before the call is no part of it.
+    refreshSnapshot()
     let id = nextFlushID
     nextFlushID += 1
     flushes[id] = FlushInProgress(
@@ -29,13 +31,14 @@ extension DeliveryShell {
   func finishFlush(_ id: Int, _ ending: FlushReport.Ending) {
     guard let flush = flushes.removeValue(forKey: id) else { return }
     if !isClosed { refreshSnapshot() }
-    let after = published.withLock { $0.snapshot.ledger }
+    let snapshot = published.withLock { $0.snapshot }
+    let after = snapshot.ledger
     let before = flush.ledgerBefore
     func dropped(_ ledger: ConservationLedger) -> Int64 { ledger.dropped.values.reduce(0, +) }
     let recorded = recorder.picture()
     let report = FlushReport(
       ending: ending, sent: Int(clamping: max(0, after.delivered - before.delivered)),
-      remaining: Int(clamping: after.queued) + recorded.committedSinceCount + recorded.buffered,
+      remaining: Int(clamping: after.queued + committed(since: snapshot)) + recorded.buffered,
       quarantined: Int(clamping: max(0, after.quarantined - before.quarantined)),
       dropped: Int(clamping: max(0, dropped(after) - dropped(before))))
     // Not from inside the engine's turn: the caller may do anything.

@@ -89,7 +89,9 @@ package final class DeliveryShell: @unchecked Sendable {
   }
 
   func start() {
-    store.onEvent = { [diagnostics] event in
+    store.onEvent = { [diagnostics, recorder] event in
+      // Another file may count from another number.
+      if case .opened = event { recorder.forgetSequences() }
       if let event = DiagnosticEvent(event) { diagnostics.emit(event) }
     }
     recorder.onNews.withLock { $0 = Callback { [weak self] in self?.perform { $0.takeNews() } } }
@@ -129,10 +131,22 @@ package final class DeliveryShell: @unchecked Sendable {
 
   /// Counts the store anew for the status.
   func refreshSnapshot() {
-    recorder.countStartsAnew()
-    let snapshot = store.snapshot()
-    published.withLock { $0.snapshot = snapshot }
+    var snapshot = store.snapshot()
+    published.withLock { published in
+      // A closed store tells nothing: what was known stands.
+      if snapshot.lastSequence == 0, snapshot.blocked != nil {
+        snapshot.ledger = published.snapshot.ledger
+        snapshot.lastSequence = published.snapshot.lastSequence
+      }
+      published.snapshot = snapshot
+    }
     recorder.noteSequence(snapshot.lastSequence)
+  }
+
+  /// Events committed since the store was counted. Each takes the next sequence number, so that
+  /// none is counted twice, or not at all, that is committed while the store is being counted.
+  func committed(since snapshot: StoreSnapshot) -> Int64 {
+    max(0, recorder.lastSequence - snapshot.lastSequence)
   }
 
   func setTimer(_ timer: DeliveryTimer, at moment: Moment, generation: UInt64) {
@@ -152,8 +166,9 @@ package final class DeliveryShell: @unchecked Sendable {
     var status = TelemetryStatus()
     let ledger = published.snapshot.ledger
     status.ledger = ledger
-    status.ledger.recorded += Int64(recorded.committedSinceCount)
-    status.ledger.queued += Int64(recorded.committedSinceCount)
+    let committed = committed(since: published.snapshot)
+    status.ledger.recorded += committed
+    status.ledger.queued += committed
     status.queued = Int(clamping: status.ledger.queued)
     status.quarantined = Int(clamping: ledger.quarantined)
     status.unreadable = Int(clamping: published.snapshot.unknownKeyRows)

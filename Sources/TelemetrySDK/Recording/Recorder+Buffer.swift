@@ -69,7 +69,6 @@ extension Recorder {
           state.lastSequence = max(state.lastSequence, sequence)
           state.news.events += 1
           state.news.bytes += event.json.count
-          state.committedSinceCount += 1
           if case .durable = outcome {
             chunk.drained.written.append(event.id)
           } else {

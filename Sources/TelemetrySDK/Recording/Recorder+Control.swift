@@ -150,7 +150,6 @@ extension Recorder {
   struct Picture {
     var buffered: Int
     var bufferedBytes: Int
-    var committedSinceCount: Int
     var rejected: [RejectReason: Int]
     var sessionID: String?
   }
@@ -160,7 +159,7 @@ extension Recorder {
       Picture(
         buffered: state.buffer.count + max(0, state.late),
         bufferedBytes: state.buffer.bytes + max(0, state.lateBytes),
-        committedSinceCount: state.committedSinceCount, rejected: state.rejected,
+        rejected: state.rejected,
         sessionID: state.session.id)
     }
   }
@@ -181,8 +180,8 @@ extension Recorder {
     state.withLock { RecordingIdentity(session: $0.session.id, account: $0.account) }
   }
 
-  /// The store is about to be counted: what is committed from now on is not in that count.
-  func countStartsAnew() { state.withLock { $0.committedSinceCount = 0 } }
+  /// The store opened a file, which may not be the one before.
+  func forgetSequences() { state.withLock { $0.lastSequence = 0 } }
 
   func takeNews() -> RecordedNews {
     state.withLock { state in

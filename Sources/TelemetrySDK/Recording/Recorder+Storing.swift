@@ -138,7 +138,6 @@ extension Recorder {
       state.news.events += 1
       state.news.bytes += bytes
       state.lastSequence = max(state.lastSequence, sequence)
-      state.committedSinceCount += 1
       defer { state.newsIsAnnounced = true }
       return !state.newsIsAnnounced
     }

@@ -19,8 +19,6 @@ package final class Recorder: Sendable {
     var news = RecordedNews()
     var newsIsAnnounced = false
     var lastSequence: Int64 = 0
-    /// Events committed since the store was last counted.
-    var committedSinceCount = 0
     var waiters: [EventID: @Sendable (RecordReceipt) -> Void] = [:]
     /// Events whose callers waited no longer although they were being written; may be one behind
     /// zero for the moment in which the answer overtakes the call.
