@@ -74,13 +74,16 @@ extension DeliveryEngine {
 
   /// Asks the provider where that is all that is missing.
   private mutating func ask(now: Moment) -> Bool {
-    guard isWanted, token.wantsAsking, blocker(now: now) == .asking else { return false }
+    guard isWanted, token.wantsAsking, pace.mayAsk(now: now), blocker(now: now) == .asking else {
+      return false
+    }
     askProvider(now: now)
     return true
   }
 
   mutating func askProvider(now: Moment) {
     let generation = nextGeneration()
+    pace.asked(now: now)
     token.asked(
       generation: generation, deadline: now.adding(milliseconds: policy.tokenTimeoutMs))
     emit(.askToken(generation: generation))

@@ -43,6 +43,7 @@ extension DeliveryEngine {
     isAtRest = false
     reopen()
     mayProbe = true
+    pace.occasion()
     trigger()
     // From within the task, as the system wants it: the next one is asked for first.
     scheduleTask()

@@ -25,7 +25,7 @@ extension DeliveryEngine {
     case .request:
       guard case .sending(let upload) = flight else { return nil }
       return upload.deadline
-    case .token: return token.asking?.deadline
+    case .token: return token.asking?.deadline ?? (hasConsent ? pace.due : nil)
     case .settle:
       guard case .settling(let settling) = flight else { return nil }
       return settling.retryAt
@@ -81,9 +81,9 @@ extension DeliveryEngine {
     case .probe:
       probeDue = nil
       mayProbe = true
-      token.occasion()
+      occasionToAsk()
     case .request: requestTimedOut(now: now)
-    case .token: tokenAnswered(token.asking?.generation ?? 0, nil, now: now)
+    case .token: tokenAnswered(token.asking?.generation ?? 0, nil)
     case .settle: settleAgain()
     case .storage: openAgain()
     case .waiter: expireTasks(now: now)

@@ -39,7 +39,7 @@ extension DeliveryEngine {
     reopen()
     shortenDelay(now: now, spreading: false)
     mayProbe = true
-    token.occasion()
+    occasionToAsk()
     trigger()
   }
 
@@ -50,7 +50,7 @@ extension DeliveryEngine {
     mayProbe = false
     guard !wasUsable, new.satisfied, policy.allows(new) else { return }
     shortenDelay(now: now, spreading: true)
-    token.occasion()
+    occasionToAsk()
     trigger()
   }
 
@@ -77,23 +77,26 @@ extension DeliveryEngine {
     token.changed()
     mayProbe = true
     trigger()
-    guard token.asking == nil, hasConsent else { return }
-    // A provider that reports a change each time it is asked would else be asked for ever.
-    if let last = lastForcedAsk,
-      now.milliseconds(since: last) < DeliveryEngine.forcedAskIntervalMs
-    {
-      return
-    }
-    lastForcedAsk = now
+    pace.changed(now: now)
+  }
+
+  /// Also with an empty queue: the answer tells whose events are recorded from now on.
+  mutating func askAboutChange(now: Moment) {
+    guard pace.isWanted, hasConsent, !isShutDown, token.asking == nil, pace.mayAsk(now: now)
+    else { return }
     askProvider(now: now)
   }
 
-  mutating func tokenAnswered(_ generation: UInt64, _ answer: AccessToken?, now: Moment) {
+  /// A reason of our own to ask again for a token.
+  mutating func occasionToAsk() {
+    token.occasion()
+    pace.occasion()
+  }
+
+  mutating func tokenAnswered(_ generation: UInt64, _ answer: AccessToken?) {
     guard token.asking?.generation == generation else { return }
-    guard token.answered(answer) else {
-      if hasConsent { askProvider(now: now) }
-      return
-    }
+    // A stale answer does not count; the change that made it so is still to be asked about.
+    guard token.answered(answer) else { return }
     guard let current = token.current else { return say(.waitingForToken) }
     guard account != current.account else { return }
     account = current.account
@@ -145,8 +148,6 @@ extension DeliveryEngine {
     }
     releaseAhead()
   }
-
-  static let forcedAskIntervalMs: Int64 = 1_000
 }
 
 // MARK: - The store

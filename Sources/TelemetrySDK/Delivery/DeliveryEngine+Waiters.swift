@@ -13,7 +13,7 @@ extension DeliveryEngine {
     // An explicit wish passes own delays, never the server's.
     backoff = nil
     mayProbe = true
-    token.occasion()
+    occasionToAsk()
   }
 
   mutating func resumeWaiters(

@@ -46,7 +46,7 @@ package struct DeliveryEngine: Sendable {
   // What holds delivery back.
   var token = TokenGate()
   var account: String?
-  var lastForcedAsk: Moment?
+  var pace = AskPace()
   /// The server's `Retry-After`.
   var serverGate: Moment?
   var backoff: Moment?
@@ -90,6 +90,7 @@ package struct DeliveryEngine: Sendable {
     effects = []
     take(input, now: now)
     stopWithoutPermission(now: now)
+    askAboutChange(now: now)
     advance(now: now)
     settleWaiters(now: now)
     settleTasks(now: now)
@@ -127,7 +128,7 @@ package struct DeliveryEngine: Sendable {
     case .timerFired(let timer, let generation): timerFired(timer, generation, now: now)
     case .prepared(let generation, let preparation): prepared(generation, preparation, now: now)
     case .settled(let generation, let complete): settled(generation, complete, now: now)
-    case .tokenAnswered(let generation, let token): tokenAnswered(generation, token, now: now)
+    case .tokenAnswered(let generation, let token): tokenAnswered(generation, token)
     case .uploadEnded(let generation, let outcome): uploadEnded(generation, outcome, now: now)
     case .assertionExpiring(let generation): assertionOver(generation, wasGranted: true, now: now)
     case .assertionRefused(let generation): assertionOver(generation, wasGranted: false, now: now)

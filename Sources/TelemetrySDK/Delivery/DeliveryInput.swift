@@ -145,7 +145,7 @@ package enum DeliveryTimer: String, Sendable, CaseIterable {
   case probe
   /// The request has had its time.
   case request
-  /// The provider has had its time.
+  /// The provider has had its time, or may be asked about a change.
   case token
   /// A delete is tried again.
   case settle

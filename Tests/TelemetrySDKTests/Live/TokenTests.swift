@@ -82,6 +82,45 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(world.telemetry.status().queued, 5)
   }
 
+  func testProvider_whenItHasNoneAndReportsAChangeAfterEachAnswer_isAskedLessAndLess() {
+    let world = DeviceWorld()
+    let provider = world.tokens
+    provider.hold(true)
+    world.record(1)
+    world.advance(ms: 30_000)
+    var asks: [Int] = []
+    for minute in 1...60 {
+      // Each answer is followed by a change, as of an app that reports every event of its sign-in.
+      for _ in 0..<60 {
+        provider.release(nil)
+        world.telemetry.tokenDidChange()
+        world.advance(ms: 1_000)
+      }
+      if minute % 20 == 0 { asks.append(provider.asked) }
+    }
+    XCTAssertLessThan(asks[0], 20, "in the first twenty minutes")
+    XCTAssertLessThanOrEqual(asks[2] - asks[1], 10, "in the last twenty minutes")
+  }
+
+  func testChange_whenItComesRightAfterAnother_isAskedAboutASecondLater() {
+    let world = DeviceWorld()
+    world.tokens.answer(nil)
+    world.telemetry.tokenDidChange()
+    world.run()
+    let asked = world.tokens.asked
+    world.advance(ms: 500)
+    world.tokens.answer(AccessToken(value: "B", account: "bert"))
+    world.telemetry.tokenDidChange()
+    world.run()
+    XCTAssertEqual(world.tokens.asked, asked)
+    world.advance(ms: 500)
+    XCTAssertEqual(world.tokens.asked, asked + 1)
+    world.record(1)
+    XCTAssertEqual(world.store.accounts(), ["bert"])
+    world.advance(ms: 60_000)
+    XCTAssertEqual(world.tokens.asked, asked + 1)
+  }
+
   func testProvider_whenSilent_isGivenUpAfterItsTimeAndAskedOneAtATime() {
     let world = DeviceWorld()
     world.tokens.hold(true)
