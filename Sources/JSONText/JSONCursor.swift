@@ -36,7 +36,8 @@ public struct JSONCursor {
 
   /// The bytes of a string between its quotation marks, where they need no unescaping; nil where
   /// they do, and for every other kind.
-  @inlinable public var plainBytes: UnsafeBufferPointer<UInt8>? {
+  @inlinable @inline(__always)
+  public var plainBytes: UnsafeBufferPointer<UInt8>? {
     let entry = tape[index]
     guard entry.kind == .string, !entry.flags.contains(.escaped) else { return nil }
     return UnsafeBufferPointer(rebasing: bytes[entry.content])
@@ -68,7 +69,8 @@ public struct JSONCursor {
 
   /// The next element of the array, or from a key's value the next key of the object, that ends
   /// where `container` does.
-  @inlinable public func next(in container: JSONCursor) -> JSONCursor? {
+  @inlinable @inline(__always)
+  public func next(in container: JSONCursor) -> JSONCursor? {
     let next = Int(tape[index].next)
     return next < Int(tape[container.index].next) ? moved(to: next) : nil
   }

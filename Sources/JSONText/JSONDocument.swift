@@ -32,15 +32,13 @@ public final class JSONDocument: Sendable {
         position: JSONPosition(line: 1, column: 1, offset: limits.maxBytes))
     }
     self.bytes = bytes
-    let parsed = try bytes.withUnsafeBufferPointer { buffer -> TapeParser in
-      var parser = TapeParser(bytes: buffer, maxDepth: limits.maxDepth)
-      do {
-        try parser.parse()
-      } catch let fault as TapeParser.Fault {
-        throw JSONError(
-          kind: fault.kind, position: JSONPosition(offset: fault.offset, in: bytes))
-      }
-      return parser
+    let parsed: (tape: [TapeEntry], duplicates: [TapeParser.Duplicate], duplicateCount: Int)
+    do {
+      parsed = try JSONDocument.parse(
+        bytes, limits, room: TapeParser.likelyEntries(bytes.count))
+    } catch is TapeParser.TapeIsFull {
+      parsed = try JSONDocument.parse(
+        bytes, limits, room: TapeParser.mostEntries(bytes.count, maxDepth: limits.maxDepth))
     }
     let tape = parsed.tape
     self.tape = tape
@@ -51,6 +49,29 @@ public final class JSONDocument: Sendable {
         position: JSONPosition(offset: Int(tape[duplicate.key].start), in: bytes),
         firstPosition: JSONPosition(offset: Int(tape[duplicate.first].start), in: bytes))
     }
+  }
+
+  /// - Throws: `JSONError`, or `TapeIsFull` where there are more values than there is room.
+  private static func parse(
+    _ bytes: [UInt8], _ limits: JSONLimits, room: Int
+  ) throws -> (tape: [TapeEntry], duplicates: [TapeParser.Duplicate], duplicateCount: Int) {
+    var duplicates: [TapeParser.Duplicate] = []
+    var duplicateCount = 0
+    let tape = try bytes.withUnsafeBufferPointer { text in
+      try [TapeEntry](unsafeUninitializedCapacity: room) { tape, count in
+        var parser = TapeParser(bytes: text, tape: tape, maxDepth: limits.maxDepth)
+        do {
+          try parser.parse()
+        } catch let fault as TapeParser.Fault {
+          throw JSONError(
+            kind: fault.kind, position: JSONPosition(offset: fault.offset, in: bytes))
+        }
+        count = parser.tapeCount
+        duplicates = parser.duplicates
+        duplicateCount = parser.duplicateCount
+      }
+    }
+    return (tape, duplicates, duplicateCount)
   }
 
   /// The outermost value.

@@ -44,7 +44,7 @@ extension TapeParser {
     guard matches, end == bytes.count || !TapeParser.isWordByte(bytes[end]) else {
       throw unknownWord()
     }
-    appendScalar(kind, flags, end: end)
+    try appendScalar(kind, flags, end: end)
   }
 
   @inline(__always)
@@ -57,15 +57,17 @@ extension TapeParser {
     if scanner.at < bytes.count, TapeParser.isWordByte(bytes[scanner.at]) {
       throw Fault(kind: .invalidNumber("it runs into other characters"), offset: scanner.at)
     }
-    appendScalar(.number, [], end: scanner.at)
+    try appendScalar(.number, [], end: scanner.at)
   }
 
   @inline(__always)
-  private mutating func appendScalar(_ kind: JSONKind, _ flags: TapeEntry.Flags, end: Int) {
-    tape.append(
+  private mutating func appendScalar(
+    _ kind: JSONKind, _ flags: TapeEntry.Flags, end: Int
+  ) throws {
+    try append(
       TapeEntry(
         start: UInt32(truncatingIfNeeded: at), end: UInt32(truncatingIfNeeded: end),
-        next: UInt32(truncatingIfNeeded: tape.count + 1), kind: kind, flags: flags))
+        next: UInt32(truncatingIfNeeded: tapeCount + 1), kind: kind, flags: flags))
     at = end
   }
 
@@ -90,7 +92,7 @@ extension TapeParser {
         cursor += length
       }
     }
-    appendScalar(.string, flags, end: cursor + 1)
+    try appendScalar(.string, flags, end: cursor + 1)
   }
 
   /// Checks the escape at a backslash; returns the byte after it.

@@ -13,6 +13,9 @@ struct TapeParser {
     let first: Int
   }
 
+  /// The room for the tape is used up.
+  struct TapeIsFull: Error {}
+
   /// A container that is still open.
   private struct Frame {
     let entry: Int
@@ -23,23 +26,32 @@ struct TapeParser {
   let bytes: UnsafeBufferPointer<UInt8>
   private let maxDepth: Int
   var at = 0
-  var tape: [TapeEntry] = []
+  /// Room for the tape; the entries are there up to `tapeCount`.
+  let tape: UnsafeMutableBufferPointer<TapeEntry>
+  private(set) var tapeCount = 0
   private(set) var duplicates: [Duplicate] = []
   private(set) var duplicateCount = 0
-  /// The innermost open container, and those around it.
+  /// The innermost open container. The one around it is found through the tape: `next` of an open
+  /// container's entry names that one's entry.
   private var top = Frame(entry: 0, isObject: false)
-  private var open: [Frame] = []
   private var depth = 0
 
-  init(bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
+  /// - Parameter tape: uninitialised room.
+  init(
+    bytes: UnsafeBufferPointer<UInt8>, tape: UnsafeMutableBufferPointer<TapeEntry>, maxDepth: Int
+  ) {
     self.bytes = bytes
+    self.tape = tape
     self.maxDepth = maxDepth
-    tape.reserveCapacity(bytes.count / TapeParser.bytesPerValue + 4)
-    open.reserveCapacity(min(maxDepth, 16) + 1)
   }
 
-  /// A value takes about this many bytes of text in a batch of events.
-  private static let bytesPerValue = 12
+  /// Entries to make room for: a value takes about twelve bytes of text in a batch of events.
+  static func likelyEntries(_ bytes: Int) -> Int { bytes / 12 + 4 }
+  /// No text has more: each value but the last is followed by a character that is none.
+  static func mostEntries(_ bytes: Int, maxDepth: Int) -> Int {
+    bytes / 2 + min(maxDepth, bytes) + 2
+  }
+
   /// Duplicate keys that are reported with their places; more are only counted.
   static let maxReportedDuplicates = 32
 
@@ -106,12 +118,23 @@ struct TapeParser {
     guard depth < maxDepth else {
       throw Fault(kind: .tooDeep(limit: maxDepth), offset: at)
     }
-    if depth > 0 { open.append(top) }
+    let around = top
+    if depth > 0 { tape[around.entry].count = around.count }
     depth += 1
-    top = Frame(entry: tape.count, isObject: kind == .object)
-    tape.append(TapeEntry(start: UInt32(truncatingIfNeeded: at), end: 0, next: 0, kind: kind))
+    top = Frame(entry: tapeCount, isObject: kind == .object)
+    try append(
+      TapeEntry(
+        start: UInt32(truncatingIfNeeded: at), end: 0,
+        next: UInt32(truncatingIfNeeded: around.entry), kind: kind))
     at += 1
     skipWhitespace()
+  }
+
+  @inline(__always)
+  mutating func append(_ entry: TapeEntry) throws {
+    guard tapeCount < tape.count else { throw TapeIsFull() }
+    tape.initializeElement(at: tapeCount, to: entry)
+    tapeCount += 1
   }
 
   private mutating func closesAtOnce(_ closer: UInt8) -> Bool {
@@ -124,12 +147,14 @@ struct TapeParser {
   private mutating func closeContainer() {
     let frame = top
     depth -= 1
-    if depth > 0 { top = open.removeLast() }
-    var entry = tape[frame.entry]
-    entry.end = UInt32(truncatingIfNeeded: at)
-    entry.next = UInt32(truncatingIfNeeded: tape.count)
-    entry.count = frame.count
-    tape[frame.entry] = entry
+    let around = Int(tape[frame.entry].next)
+    tape[frame.entry].end = UInt32(truncatingIfNeeded: at)
+    tape[frame.entry].next = UInt32(truncatingIfNeeded: tapeCount)
+    tape[frame.entry].count = frame.count
+    if depth > 0 {
+      top = Frame(
+        entry: around, isObject: tape[around].kind == .object, count: tape[around].count)
+    }
     if frame.isObject, frame.count > 1 { findDuplicates(object: frame.entry, count: frame.count) }
   }
 
@@ -155,30 +180,39 @@ extension TapeParser {
 
   private mutating func findDuplicates(object: Int, count: UInt32) {
     guard count <= TapeParser.pairwiseLimit else { return findDuplicatesByHash(object: object) }
-    // Nearly always there is none: that is found out without touching the parser.
-    let hasDuplicates = tape.withUnsafeBufferPointer { tape in
-      forEachDuplicate(object: object, in: tape) { _, _ in }
-    }
-    guard hasDuplicates else { return }
+    // Nearly always no two keys have their length and their first letter in common.
+    guard mayHaveDuplicates(object: object) else { return }
     var found: [(key: Int, first: Int)] = []
-    _ = tape.withUnsafeBufferPointer { tape in
-      forEachDuplicate(object: object, in: tape) { found.append(($0, $1)) }
-    }
+    forEachDuplicate(object: object) { found.append(($0, $1)) }
     for (key, first) in found { report(key: key, first: first) }
   }
 
-  /// Whether there is one.
+  /// False where each key has a mark of its own, made of its length and its first letter.
   @inline(__always)
-  private func forEachDuplicate(
-    object: Int, in tape: UnsafeBufferPointer<TapeEntry>, _ body: (Int, Int) -> Void
-  ) -> Bool {
-    var isAny = false
+  private func mayHaveDuplicates(object: Int) -> Bool {
+    var marks: UInt64 = 0
+    var key = object + 1
+    while key < tapeCount {
+      let entry = tape[key]
+      // One text can be written in many ways.
+      if entry.flags.contains(.escaped) { return true }
+      // Of an empty key the quotation mark at its end.
+      let first = bytes[Int(entry.start) + 1]
+      let sign = (entry.end - entry.start) &* 7 &+ UInt32(first)
+      let mark: UInt64 = 1 &<< UInt64(sign)
+      if marks & mark != 0 { return true }
+      marks |= mark
+      key = Int(tape[key + 1].next)
+    }
+    return false
+  }
+
+  private func forEachDuplicate(object: Int, _ body: (Int, Int) -> Void) {
     var later = Int(tape[Int(tape[object + 1].next)].next)
-    while later < tape.count {
+    while later < tapeCount {
       var earlier = object + 1
       while earlier < later {
         if sameKey(tape[earlier], tape[later]) {
-          isAny = true
           body(later, earlier)
           break
         }
@@ -186,14 +220,12 @@ extension TapeParser {
       }
       later = Int(tape[later + 1].next)
     }
-    return isAny
   }
 
   private mutating func findDuplicatesByHash(object: Int) {
     var first: [ExactKey: Int] = [:]
     var key = object + 1
-    let end = tape.count
-    while key < end {
+    while key < tapeCount {
       let text = ExactKey(JSONStrings.decode(tape[key], in: bytes))
       if let known = first[text] {
         report(key: key, first: known)
