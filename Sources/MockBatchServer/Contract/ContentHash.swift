@@ -45,16 +45,28 @@ enum ContentHash {
       hash = fold(hash ^ raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
       at += 8
     }
-    var tail: UInt64 = 0
+    return fold(hash ^ tail(raw, from: at) ^ 0x2d35_8dcc_aa6c_78a5)
+  }
+
+  /// The last bytes, fewer than eight, as a number with the first of them highest. Read along with
+  /// what stands before them, where there is enough.
+  @inline(__always)
+  private static func tail(_ raw: UnsafeRawBufferPointer, from at: Int) -> UInt64 {
     let left = raw.count - at
-    if left > 0, raw.count >= 8 {
-      // The last bytes, the first of them highest: read along with what stands before them.
+    guard left > 0 else { return 0 }
+    if raw.count >= 8 {
       let last = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
-      tail = UInt64(bigEndian: last) & (1 << UInt64(left * 8) - 1)
-    } else {
-      for byte in raw[at...] { tail = tail << 8 | UInt64(byte) }
+      return UInt64(bigEndian: last) & (1 << UInt64(left * 8) - 1)
     }
-    return fold(hash ^ tail ^ 0x2d35_8dcc_aa6c_78a5)
+    if left >= 4 {
+      let first = UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: at, as: UInt32.self))
+      let last = raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self)
+      let added = UInt64(left - 4) * 8
+      return UInt64(first) << added | UInt64(UInt32(bigEndian: last)) & (1 << added - 1)
+    }
+    var tail: UInt64 = 0
+    for offset in at..<raw.count { tail = tail << 8 | UInt64(raw[offset]) }
+    return tail
   }
 
   @inline(__always)
