@@ -38,9 +38,8 @@ struct JournalView {
   }
 
   private func check(_ view: RequestView, _ entry: JournalEntry) throws {
-    guard view.gaveUp else { return }
-    throw AdminProblem(
-      400, "a JSONPath comes to more than \(JSONPath.maxVisits) values in request \(entry.id)")
+    guard let givenUp = view.givenUp else { return }
+    throw AdminProblem(400, "\(givenUp.rawValue) in request \(entry.id)")
   }
 
   /// Fewest failed conditions first, then the newest.

@@ -39,6 +39,7 @@ extension BatchExchange {
     let step = plan.rules.take(
       at: .requestHead, sinceActivationNs: engine.clock.nowNs - plan.activatedNs, key: key
     ) { $0.pattern.matches(view) }
+    noteGivenUp(view)
     if let step { apply(step) }
   }
 
@@ -73,9 +74,13 @@ extension BatchExchange {
     let step = plan.rules.take(at: .requestBody, sinceActivationNs: now, key: key) {
       $0.pattern.matches(view)
     }
-    // A pattern that is too costly matches nothing; the journal tells.
-    if view.gaveUp { entry.effects.append("a JSONPath was given up") }
+    noteGivenUp(view)
     if let step { apply(step) }
+  }
+
+  /// A pattern that is too costly matches nothing; the journal tells.
+  private func noteGivenUp(_ view: RequestView) {
+    if let givenUp = view.givenUp { entry.effects.append("given up: \(givenUp.rawValue)") }
   }
 
   func apply(_ step: RuleBook.Step) {

@@ -52,12 +52,12 @@ package struct RequestPattern: Sendable {
     for member in node["queryParameters"]?.members ?? [] {
       let name = member.key
       let matcher = try StringMatcher(checked: member.value)
-      add("query parameter \(name)") { matcher.holds(anyOf: $0.queryValues(name)) }
+      add("query parameter \(name)") { matcher.holds(anyOf: $0.queryValues(name), in: $0) }
     }
     for member in node["headers"]?.members ?? [] {
       let name = member.key
       let matcher = try StringMatcher(checked: member.value)
-      add("header \(name)") { matcher.holds(anyOf: $0.request.headers.all(name)) }
+      add("header \(name)") { matcher.holds(anyOf: $0.request.headers.all(name), in: $0) }
     }
     try addConnection(node)
     try addBody(node)
@@ -72,7 +72,7 @@ package struct RequestPattern: Sendable {
     }
     if let matcher = try node["incarnation"].map(StringMatcher.init(checked:)) {
       add("incarnation") {
-        matcher.holds(anyOf: $0.request.headers.all(BatchEngine.incarnationHeader))
+        matcher.holds(anyOf: $0.request.headers.all(BatchEngine.incarnationHeader), in: $0)
       }
     }
   }
@@ -82,10 +82,10 @@ package struct RequestPattern: Sendable {
       add("attempt", needsBody: true) { $0.attempt.map(bounds.contains) ?? false }
     }
     if let matcher = try node["eventId"].map(StringMatcher.init(checked:)) {
-      add("event id", needsBody: true) { matcher.holds(anyOf: $0.eventIDs) }
+      add("event id", needsBody: true) { matcher.holds(anyOf: $0.eventIDs, in: $0) }
     }
     if let matcher = try node["eventType"].map(StringMatcher.init(checked:)) {
-      add("event type", needsBody: true) { matcher.holds(anyOf: $0.eventTypes) }
+      add("event type", needsBody: true) { matcher.holds(anyOf: $0.eventTypes, in: $0) }
     }
     for (index, pattern) in (node["bodyPatterns"]?.elements ?? []).enumerated() {
       for condition in try BodyPattern.conditions(pattern) {
@@ -104,8 +104,8 @@ package struct RequestPattern: Sendable {
     switch target {
     case .url(let url): add("URL") { $0.pathAndQuery == url }
     case .path(let path): add("URL path") { $0.path == path }
-    case .urlPattern(let pattern): add("URL pattern") { pattern.matches($0.pathAndQuery) }
-    case .pathPattern(let pattern): add("URL path pattern") { pattern.matches($0.path) }
+    case .urlPattern(let pattern): add("URL pattern") { $0.fits($0.pathAndQuery, pattern) == true }
+    case .pathPattern(let pattern): add("URL path pattern") { $0.fits($0.path, pattern) == true }
     }
   }
 
@@ -158,7 +158,7 @@ enum BodyPattern {
   static func conditions(_ node: JSONNode) throws -> [Condition] {
     var conditions: [Condition] = []
     let text = try StringMatcher(checked: node)
-    if !text.conditions.isEmpty { conditions.append { text.holds($0.bodyText) } }
+    if !text.conditions.isEmpty { conditions.append { text.holds($0.bodyText, in: $0) } }
     if let wanted = node["equalToJson"]?.value {
       let ignoresOrder = node["ignoreArrayOrder"]?.bool ?? false
       let ignoresExtra = node["ignoreExtraElements"]?.bool ?? false
@@ -181,7 +181,7 @@ enum BodyPattern {
     return { view in
       let found = view.values(at: path)
       guard !matcher.conditions.isEmpty else { return !found.isEmpty }
-      return matcher.holds(anyOf: found.map { $0.stringValue ?? $0.description })
+      return matcher.holds(anyOf: found.map { $0.stringValue ?? $0.description }, in: view)
     }
   }
 }

@@ -7,8 +7,15 @@ package final class RequestView {
   /// How often this set of events has come; nil while the body is unknown.
   package let attempt: Int?
   private let decode: () -> [UInt8]?
-  /// Whether a JSONPath came to too many values and was given up: it then matches nothing.
-  private(set) var gaveUp = false
+  /// What was too costly and was given up; it then matches nothing.
+  enum GivenUp: String {
+    case jsonPath = "a JSONPath comes to too many values"
+    case regularExpression = "a regular expression takes too many steps"
+  }
+  private(set) var givenUp: GivenUp?
+  /// Regular expressions may report as often, all of one request together: some ten million steps.
+  private var stepsLeft = RequestView.maxReports
+  static let maxReports = 1_000
 
   /// - Parameter decodedBody: the body's text; nil when it cannot be decompressed.
   package init(
@@ -40,10 +47,17 @@ package final class RequestView {
   func values(at path: JSONPath) -> [JSONValue] {
     guard let json else { return [] }
     guard let found = path.values(in: json) else {
-      gaveUp = true
+      givenUp = .jsonPath
       return []
     }
     return found
+  }
+
+  /// Whether a text fits a regular expression; nil when that was given up.
+  func fits(_ text: String, _ pattern: TextPattern) -> Bool? {
+    let fits = stepsLeft > 0 ? pattern.matches(text, &stepsLeft) : nil
+    if fits == nil { givenUp = .regularExpression }
+    return fits
   }
 
   /// Values of a query parameter, percent-decoded.

@@ -16,9 +16,32 @@ struct TextPattern: Sendable {
     }
   }
 
-  func matches(_ text: String) -> Bool {
+  /// Whether the whole text fits; nil when that takes more steps than there are left. Nested
+  /// repetitions can take more steps than anybody has time for.
+  ///
+  /// - Parameter stepsLeft: how often the expression may report that it is still at work (which it
+  ///   does every ten thousand steps); what was used is taken off.
+  func matches(_ text: String, _ stepsLeft: inout Int) -> Bool? {
     let whole = NSRange(text.startIndex..<text.endIndex, in: text)
-    return expression.firstMatch(in: text, range: whole) != nil
+    var fits: Bool? = false
+    var left = stepsLeft
+    let options: NSRegularExpression.MatchingOptions = [.reportProgress, .reportCompletion]
+    expression.enumerateMatches(in: text, options: options, range: whole) { match, flags, stop in
+      if match != nil {
+        fits = true
+        stop.pointee = true
+      } else if flags.contains(.internalError) {
+        // Its stack is full.
+        fits = nil
+      } else if flags.contains(.progress) {
+        left -= 1
+        guard left <= 0 else { return }
+        fits = nil
+        stop.pointee = true
+      }
+    }
+    stepsLeft = max(0, left)
+    return fits
   }
 }
 
@@ -36,8 +59,9 @@ struct StringMatcher: Sendable {
   }
   let conditions: [Condition]
 
-  /// Whether one text fits; nil is a text that is not there.
-  func holds(_ text: String?) -> Bool {
+  /// Whether one text fits; nil is a text that is not there. What is too costly to find out does
+  /// not fit, and `view` remembers.
+  func holds(_ text: String?, in view: RequestView) -> Bool {
     conditions.allSatisfy { condition in
       guard let text else {
         if case .absent = condition { return true }
@@ -48,8 +72,8 @@ struct StringMatcher: Sendable {
       case .equalToIgnoringCase(let other): return text.lowercased() == other.lowercased()
       case .contains(let part): return text.contains(part)
       case .doesNotContain(let part): return !text.contains(part)
-      case .matches(let pattern): return pattern.matches(text)
-      case .doesNotMatch(let pattern): return !pattern.matches(text)
+      case .matches(let pattern): return view.fits(text, pattern) == true
+      case .doesNotMatch(let pattern): return view.fits(text, pattern) == false
       case .absent: return false
       case .present: return true
       }
@@ -57,7 +81,7 @@ struct StringMatcher: Sendable {
   }
 
   /// Whether one of several texts fits, or none is there and none is asked for.
-  func holds(anyOf texts: [String]) -> Bool {
-    texts.isEmpty ? holds(nil) : texts.contains { holds($0) }
+  func holds(anyOf texts: [String], in view: RequestView) -> Bool {
+    texts.isEmpty ? holds(nil, in: view) : texts.contains { holds($0, in: view) }
   }
 }
