@@ -31,7 +31,7 @@ final class JSONLog: Sendable {
   func note(_ event: EngineEvent, wallMs: Int64) {
     let (name, details) = event.kind.described
     var object: JSONObject = [
-      "time": .string(IMFDate.text(wallMs: wallMs)), "ms": .number(JSONNumber(wallMs)),
+      "time": .string(HTTPDate.text(seconds: wallMs / 1_000)), "ms": .number(JSONNumber(wallMs)),
       "sequence": .number(JSONNumber(event.sequence)), "event": .string(name),
     ]
     if event.request > 0 { object["request"] = .number(JSONNumber(event.request)) }
