@@ -34,7 +34,7 @@ extension BatchEngine: ExchangeHandler {
       entry.ending = "refused: \(reason)"
       return entry
     }
-    metrics.access { $0.ended(entry, wasResponded: true) }
+    metrics.access { $0.note(EngineMetrics.End(entry, wasResponded: true)) }
     report(entry.id, .invalid(reason: reason))
   }
 

@@ -57,8 +57,7 @@ extension BatchExchange {
       if route is BatchRoute, problem.kind != .methodNotAllowed { engine.ledger.noteInvalid() }
     }
     if step == nil, !plan.hasNoFaults { takeStep(identity) }
-    engine.journal.noteComplete()
-    engine.watchers.note(engine.journal.completeRequests)
+    engine.watchers.note(engine.journal.noteComplete())
     writeScript()
   }
 

@@ -77,10 +77,10 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     entry.bytesSent = bytesSent
     entry.endedNs = engine.clock.nowNs
     entry.ending = ending.text
-    engine.journal.update(entry)
-    let entry = entry
-    let isAnswered = isAnswered
-    engine.metrics.access { $0.ended(entry, wasResponded: isAnswered) }
+    // The journal has the rest since the answer.
+    isAnswered ? engine.journal.close(entry) : engine.journal.update(entry)
+    let end = EngineMetrics.End(entry, wasResponded: isAnswered)
+    engine.metrics.access { $0.note(end) }
     report(.finished(bytesSent: bytesSent, ending: ending.text))
   }
 

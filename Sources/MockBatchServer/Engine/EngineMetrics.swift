@@ -10,16 +10,36 @@ struct EngineMetrics: Sendable {
   var receivedBytes = 0
   var sentBytes = 0
 
-  mutating func ended(_ entry: JournalEntry, wasResponded: Bool) {
-    if let status = entry.response?.status, wasResponded {
+  /// What counts of an exchange that ended.
+  struct End {
+    /// Nil where nothing was answered.
+    var status: Int?
+    var isComplete: Bool
+    var effects: [String]
+    var problem: ProblemKind?
+    var receivedBytes: Int
+    var sentBytes: Int
+
+    init(_ entry: JournalEntry, wasResponded: Bool) {
+      status = wasResponded ? entry.response?.status : nil
+      isComplete = entry.isComplete
+      effects = entry.effects
+      problem = entry.problem
+      receivedBytes = entry.request.wireBytes
+      sentBytes = entry.bytesSent
+    }
+  }
+
+  mutating func note(_ end: End) {
+    if let status = end.status {
       requestsByStatus[status, default: 0] += 1
     } else {
       unanswered += 1
     }
-    if !entry.isComplete { incomplete += 1 }
-    for fault in entry.effects { faults[fault, default: 0] += 1 }
-    if let problem = entry.problem { problems[problem, default: 0] += 1 }
-    receivedBytes += entry.request.wireBytes
-    sentBytes += entry.bytesSent
+    if !end.isComplete { incomplete += 1 }
+    for fault in end.effects { faults[fault, default: 0] += 1 }
+    if let problem = end.problem { problems[problem, default: 0] += 1 }
+    receivedBytes += end.receivedBytes
+    sentBytes += end.sentBytes
   }
 }

@@ -94,8 +94,25 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Counts a complete request.
-  func noteComplete() { state.access { $0.complete += 1 } }
+  /// Tells an entry that is still there how its exchange ended; the rest of it stays.
+  func close(_ entry: JournalEntry) {
+    state.access { state in
+      let slot = slot(entry.id)
+      guard entry.id >= state.firstID, state.ring[slot]?.id == entry.id else { return }
+      state.ring[slot]?.effects = entry.effects
+      state.ring[slot]?.bytesSent = entry.bytesSent
+      state.ring[slot]?.endedNs = entry.endedNs
+      state.ring[slot]?.ending = entry.ending
+    }
+  }
+
+  /// Counts a complete request; tells how many there are.
+  func noteComplete() -> Int {
+    state.access { state in
+      state.complete += 1
+      return state.complete
+    }
+  }
 
   /// Complete requests since the start or the last reset.
   package var completeRequests: Int { state.access { $0.complete } }

@@ -50,7 +50,7 @@ final class JournalTests: XCTestCase {
   func testReset_whenAnAnswerIsStillOnItsWay_staysEmpty() {
     let journal = Journal()
     let entry = add(journal)
-    journal.noteComplete()
+    XCTAssertEqual(journal.noteComplete(), 1)
     journal.reset()
     journal.update(entry)
     XCTAssertEqual(journal.entries.count, 0)
