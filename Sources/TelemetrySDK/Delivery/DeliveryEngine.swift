@@ -93,10 +93,11 @@ package struct DeliveryEngine: Sendable {
     askAboutChange(now: now)
     advance(now: now)
     settleWaiters(now: now)
+    // Before the process may be frozen, and the store closed for that.
+    persistIfChanged(now: now)
     settleTasks(now: now)
     stopWithoutPermission(now: now)
     rest(now: now)
-    persistIfChanged(now: now)
     settleTimers(now: now)
     defer { effects = [] }
     return effects

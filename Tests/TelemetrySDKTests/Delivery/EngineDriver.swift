@@ -18,8 +18,7 @@ struct EngineDriver {
   init(seed: UInt64, mutation: EngineMutation? = nil) {
     random = SplitMix(seed: seed)
     let choice = random.next()
-    // Planted faults shall be met soon.
-    mood = mutation == nil ? .mixed : Mood.allCases[Int(choice >> 16) % 4]
+    mood = Mood.allCases[Int(choice >> 16) % 4]
     world = EngineWorld(seed: seed) { configuration in
       configuration.isolatesRefusedBodies = choice & 3 == 0
       configuration.foreignAccounts = ForeignAccountPolicy.allCases[Int(choice >> 8) % 3]
@@ -82,7 +81,7 @@ struct EngineDriver {
 
   private mutating func answerRequest() {
     let retryAfter = [nil, nil, "0", "-7", "1", "20", "4000", "99999999", "soon"][draw(9)]
-    if world.mutation != nil, chance(50) {
+    if chance(50) {
       switch mood {
       case .mixed: break
       case .refusing: return world.answer(status: [400, 403, 422][draw(3)])

@@ -73,4 +73,34 @@ final class EngineModelTests: XCTestCase {
     }
     XCTAssertNotNil(world.sending)
   }
+
+  /// The answer that ends the work in the background also ends the process's time: what it tells
+  /// is written before the store closes.
+  func testGate_whenItComesInTheBackgroundAndTheAppIsKilled_holds() throws {
+    var world = EngineWorld(seed: 1) { $0.directoryIsShared = true }
+    world.open()
+    world.record(1, account: "", bytes: 100)
+    world.input(.foreground)
+    for _ in 0..<10 where world.sending == nil {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    world.input(.background)
+    world.answer(status: 503, retryAfter: "4000")
+    XCTAssertTrue(world.engine.isSuspended)
+    XCTAssertEqual(world.note?.server?.remainingMs, 4_000_000)
+    let effects = world.trace.last?.effects ?? []
+    let persisted = effects.firstIndex { if case .persist = $0 { true } else { false } }
+    let suspended = effects.firstIndex(of: .suspendStore)
+    XCTAssertLessThan(try XCTUnwrap(persisted), try XCTUnwrap(suspended))
+    world.kill(reboot: false)
+    world.open()
+    world.flush(timeoutMs: 600_000)
+    for _ in 0..<10 {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    XCTAssertNil(world.sending)
+    XCTAssertEqual(world.laws.broken, [])
+  }
 }

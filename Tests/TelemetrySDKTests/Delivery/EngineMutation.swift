@@ -62,6 +62,9 @@ extension EngineMutation {
         engine.serverGate = nil
         engine.backoff = nil
       },
+      before(.requestInPause, "forgets the pause after refusals") { _, engine in
+        engine.refusal.until = nil
+      },
       before(.pauseLongerThanGranted, "adds up pauses at a restart") { input, engine in
         guard case .storeOpened(var gate?, let queued) = input else { return }
         gate.server?.until =
@@ -97,6 +100,12 @@ extension EngineMutation {
           engine.flight = .idle
           return .release(batch: batch)
         }
+      },
+      before(.resentWithRefusedToken, "takes a 401 for a broken connection") { input, _ in
+        guard case .uploadEnded(let generation, .answered(let facts)) = input, facts.status == 401
+        else { return }
+        input = .uploadEnded(
+          generation: generation, .failed(code: -1005, lostReusedConnection: false))
       },
       before(.resentAtOnce, "knows no backoff") { _, engine in engine.backoff = nil },
     ]
