@@ -31,7 +31,8 @@ extension DeliveryEngine {
     guard assertion == generation else { return }
     assertion = nil
     stopWithoutPermission(now: now)
-    clean()
+    // A background task may go on: its store stays open.
+    if !hasPermission { clean() }
     if wasGranted { emit(.endBackgroundTime(generation: generation)) }
   }
 

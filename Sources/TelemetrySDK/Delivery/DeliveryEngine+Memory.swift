@@ -1,7 +1,9 @@
 /// What survives a kill, and what the status says.
 extension DeliveryEngine {
   mutating func persistIfChanged(now: Moment) {
-    guard storage == .open, !isShutDown else { return }
+    // Also while the store is blocked: reading may be what it refuses, and what it does not take
+    // now is written as soon as it does. Only a memory that was restored may replace the note.
+    guard hasRestored, storage != .closed, !isShutDown else { return }
     let record = gateRecord(now: now)
     guard !record.isSame(as: persisted) else { return }
     persisted = record

@@ -133,6 +133,8 @@ struct DeliveryLaws {
     // Acknowledged rows that were not deleted yet are sent again: the server knows their ids.
     acknowledged = []
     unauthorized = []
+    // Nor are tokens written down: each start may try the provider's once.
+    if failure?.status == 401 { failure = nil }
     guard let old else { return }
     func moved(_ moment: Moment?) -> Moment? {
       moment.map { now.adding(milliseconds: $0.milliseconds(since: old)) }

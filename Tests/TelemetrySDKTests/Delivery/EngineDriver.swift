@@ -181,7 +181,7 @@ struct EngineDriver {
   /// Everything is well: what can go must go, and then nothing is left behind.
   mutating func heal() {
     if world.isShutDown { world.kill(reboot: false) }
-    if world.opening { world.open() }
+    if !world.engine.hasRestored { world.open() }
     world.hasConsent = true
     world.input(.consent(true))
     world.input(.lowPowerChanged(false))

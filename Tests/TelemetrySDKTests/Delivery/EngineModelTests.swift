@@ -103,4 +103,44 @@ final class EngineModelTests: XCTestCase {
     XCTAssertNil(world.sending)
     XCTAssertEqual(world.laws.broken, [])
   }
+
+  func testStore_whenAnAssertionExpiresWithinABackgroundTask_staysOpen() {
+    var world = EngineWorld(seed: 1) { $0.directoryIsShared = true }
+    world.open()
+    world.record(1, account: "", bytes: 100)
+    world.input(.background)
+    world.grantTask(seconds: 60)
+    for _ in 0..<10 where world.sending == nil {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    if let generation = world.assertion { world.input(.assertionExpiring(generation: generation)) }
+    XCTAssertFalse(world.engine.isSuspended)
+    XCTAssertNotNil(world.sending)
+    world.answer(status: 400)
+    XCTAssertEqual(world.note?.finalBodies.count, 1)
+    world.settleNext()
+    world.prepareNext()
+    XCTAssertTrue(world.tasks.isEmpty)
+    XCTAssertTrue(world.engine.isSuspended)
+    XCTAssertEqual(world.laws.broken, [])
+  }
+
+  /// What the store does not take while it is blocked may still be a note.
+  func testGate_whenItComesWhileTheStoreIsBlocked_isWrittenAtOnce() {
+    var world = EngineWorld(seed: 1)
+    world.open()
+    world.record(3, account: "", bytes: 200_000)
+    world.input(.foreground)
+    world.flush(timeoutMs: 600_000)
+    for _ in 0..<10 where world.sending == nil {
+      world.prepareNext()
+      world.answerToken("T")
+    }
+    // The next batch is read ahead, in vain.
+    world.prepareNext(blocked: true)
+    world.input(.storeBlocked)
+    world.answer(status: 429, retryAfter: "4000")
+    XCTAssertEqual(world.note?.server?.remainingMs, 4_000_000)
+  }
 }
