@@ -46,7 +46,7 @@ property: bootstrap ## RUNS=10000 seeded lives of a queue with kills, faults and
 	swift build $(RELEASE) --product crashlab
 	.build/release/crashlab property --runs $(or $(RUNS),10000)
 
-stored-form: bootstrap ## what a stored event costs as JSON, CBOR and deflated; DATA=folder of recordings
+stored-form: bootstrap ## what a stored event costs in each form; DATA=folder of recordings
 	swift build $(RELEASE) --product storedform
 	.build/release/storedform $(DATA)
 

@@ -9,12 +9,14 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// Takes a literal; nil where RFC 8259 does not allow it.
   public init?(literal: String) {
     var text = literal
-    let valid = text.withUTF8 { bytes -> Bool in
-      var scanner = NumberScanner(bytes: bytes, at: 0)
-      return scanner.scan() == nil && scanner.at == bytes.count
-    }
-    guard valid else { return nil }
+    guard text.withUTF8({ JSONNumber.isLiteral($0) }) else { return nil }
     self.literal = text
+  }
+
+  /// True where RFC 8259 allows these bytes as a number.
+  package static func isLiteral(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var scanner = NumberScanner(bytes: bytes, at: 0)
+    return scanner.scan() == nil && scanner.at == bytes.count
   }
 
   /// A literal that the parser has checked.

@@ -7,11 +7,12 @@ public struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionaryL
   /// One member.
   public typealias Element = (key: String, value: JSONValue)
 
-  struct Member: Sendable {
-    var key: String
-    var value: JSONValue
+  package struct Member: Sendable {
+    package var key: String
+    package var value: JSONValue
   }
-  var members: [Member] = []
+  /// In order. For walks that must not allocate: an iterator of `Sequence` does.
+  package internal(set) var members: [Member] = []
 
   /// An object without members.
   public init() {}

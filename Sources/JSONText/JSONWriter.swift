@@ -21,16 +21,41 @@ public enum JSONWriter {
   /// Appends a string in quotation marks: `"`, `\` and the control characters escaped, all else
   /// as it is.
   public static func appendString(_ text: String, to target: inout [UInt8]) {
-    target.append(0x22)
     var text = text
-    text.withUTF8 { appendEscaped($0, to: &target) }
-    target.append(0x22)
+    // A string's own UTF-8 is always well-formed.
+    text.withUTF8 { _ = appendString(utf8: $0, to: &target) }
   }
 
-  /// Appends the inside of a string. The bytes must be valid UTF-8.
+  /// The same for bytes from elsewhere. False where they are not well-formed UTF-8; what was
+  /// appended is of no use then.
+  package static func appendString(
+    utf8: UnsafeBufferPointer<UInt8>, to target: inout [UInt8]
+  ) -> Bool {
+    target.append(0x22)
+    let isWellFormed = appendEscaped(utf8, to: &target)
+    target.append(0x22)
+    return isWellFormed
+  }
+
+  /// Bytes that `appendString` writes, quotation marks included.
+  package static func length(ofString utf8: UnsafeBufferPointer<UInt8>) -> Int {
+    var length = utf8.count + 2
+    var at = 0
+    while true {
+      at = JSONStrings.skipPlain(utf8, from: at)
+      guard at < utf8.count else { return length }
+      switch utf8[at] {
+      case 0x80...: break
+      case 0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d: length += 1
+      default: length += 5
+      }
+      at += 1
+    }
+  }
+
   private static func appendEscaped(
     _ bytes: UnsafeBufferPointer<UInt8>, to target: inout [UInt8]
-  ) {
+  ) -> Bool {
     var from = 0
     var at = 0
     while at < bytes.count {
@@ -38,7 +63,9 @@ public enum JSONWriter {
       guard at < bytes.count else { break }
       let byte = bytes[at]
       if byte >= 0x80 {
-        at += 1
+        let length = JSONStrings.scalarLength(bytes, at: at)
+        guard length > 0 else { return false }
+        at += length
         continue
       }
       target.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[from..<at]))
@@ -47,6 +74,7 @@ public enum JSONWriter {
       from = at
     }
     target.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[from..<bytes.count]))
+    return true
   }
 
   private static func appendEscape(_ byte: UInt8, to target: inout [UInt8]) {

@@ -154,18 +154,19 @@ final class PropertyTrial {
     if store.setNote("gate", [value]) == nil { gates = [[value]] } else { gates.append([value]) }
   }
 
-  private static let padding = [UInt8](repeating: 0x78, count: 5_000)
-
   private func makeEvent() -> NewEvent {
     let isCallers = generator.below(8) == 0
     let number = generator.below(1_000_000)
     let id = EventID(random: SystemRandom.shared.sixteen() ?? SIMD16(repeating: 1))
     let bytes = generator.below(12) == 0 ? 5_000 : 50 + generator.below(300)
+    let wallMs = clock.wallMs()
+    let content = EventContent.make(
+      id: id, wallMs: wallMs, number: number, screen: "Orders", bytes: bytes)
+    // Now and then one as earlier versions stored it.
+    let json = number % 5 == 0 ? content.json(id: id, wallMs: wallMs) : nil
     return NewEvent(
       id: id, idIsFromCaller: isCallers, account: ["", "a", "b"][generator.below(3)],
-      json: Array("{\"n\":\(number),\"p\":\"".utf8) + PropertyTrial.padding.prefix(bytes)
-        + Array("\"}".utf8),
-      recordedAtMs: clock.wallMs())
+      content: json.map(EventContent.init(json:)) ?? content, recordedAtMs: wallMs)
   }
 
   private func note(_ event: NewEvent, _ outcome: AppendOutcome?) {

@@ -82,11 +82,16 @@ struct Workload {
     (0, 0, [:]))
 
   private func event(_ number: Int) -> NewEvent {
-    let json = "{\"n\":\(number),\"text\":\"\(Workload.needle)\",\"pad\":\""
-    let padding = String(repeating: "p", count: number % 7 == 0 ? 900 : 120)
+    let id = Workload.id(number, seed: seed)
+    let wallMs: Int64 = 1_767_600_000_000
+    let content = EventContent.make(
+      id: id, wallMs: wallMs, number: number, screen: Workload.needle,
+      bytes: number % 7 == 0 ? 900 : 120)
+    // Now and then one as earlier versions stored it.
+    let json = number % 5 == 0 ? content.json(id: id, wallMs: wallMs) : nil
     return NewEvent(
-      id: Workload.id(number, seed: seed), account: number % 3 == 0 ? "needle-in-clear-b" : "",
-      json: Array((json + padding + "\"}").utf8), recordedAtMs: 1_767_600_000_000)
+      id: id, account: number % 3 == 0 ? "needle-in-clear-b" : "",
+      content: json.map(EventContent.init(json:)) ?? content, recordedAtMs: wallMs)
   }
 
   /// Runs and tells each fact as it becomes one.

@@ -1,53 +1,81 @@
 import CZlib
 import Foundation
 import JSONText
+import TelemetrySDK
 
-/// A way to keep an event's JSON.
+/// A way to keep an event. Id and time lie in the record around it already; a form may use that.
 protocol StoredForm: AnyObject {
   var name: String { get }
   /// What would lie under the seal.
-  func bytes(of event: JSONValue) -> [UInt8]
+  func bytes(of event: Recording) -> [UInt8]
   /// The event's JSON again, byte for byte; nil where this form cannot promise that.
-  func json(from stored: [UInt8]) -> [UInt8]?
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]?
 }
 
 final class JSONForm: StoredForm {
   let name = "JSON as on the wire"
-  func bytes(of event: JSONValue) -> [UInt8] { JSONWriter.bytes(event) }
-  func json(from stored: [UInt8]) -> [UInt8]? { stored }
+  func bytes(of event: Recording) -> [UInt8] { event.json }
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]? { stored }
 }
 
-/// RFC 8949, the envelope as an array, ids and the stamp in binary: the smallest fair CBOR.
-final class CBORForm: StoredForm {
-  let name = "CBOR, ids and stamp in binary"
+/// What the store does.
+final class CompactEventForm: StoredForm {
+  let name = "binary envelope and payload"
 
-  func bytes(of event: JSONValue) -> [UInt8] {
-    var bytes: [UInt8] = [0x85]
-    CBORForm.append(uuid: event["id"]?.stringValue ?? "", to: &bytes)
-    // A stamp of six bytes as an unsigned integer of eight.
-    bytes.append(0x1b)
-    bytes.append(contentsOf: [0, 0, 1, 0x9b, 0x7a, 0x3c, 0x15, 0x62])
-    CBORForm.append(event["type"] ?? .null, to: &bytes)
-    CBORForm.append(event["payload"] ?? .null, to: &bytes)
-    CBORForm.append(uuid: event["sessionId"]?.stringValue ?? "", to: &bytes)
+  func bytes(of event: Recording) -> [UInt8] {
+    EventContent(
+      id: event.id, wallMs: event.wallMs, type: event.type, payload: event.payload, maxDepth: 64
+    )?.finished(session: event.session.description).bytes ?? []
+  }
+
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]? {
+    EventContent.json(of: stored[...], id: event.id, wallMs: event.wallMs)
+  }
+}
+
+/// Type and session in binary, id and time left out, the payload as JSON text.
+final class EnvelopeForm: StoredForm {
+  let name = "binary envelope, payload as JSON"
+
+  func bytes(of event: Recording) -> [UInt8] {
+    var bytes: [UInt8] = [0x80]
+    bytes.reserveCapacity(384)
+    bytes.append(UInt8(truncatingIfNeeded: event.type.utf8.count))
+    bytes.append(contentsOf: event.type.utf8)
+    JSONWriter.append(.object(event.payload), to: &bytes)
+    for index in 0..<16 { bytes.append(event.session.bytes[index]) }
     return bytes
   }
 
-  func json(from stored: [UInt8]) -> [UInt8]? { nil }
-
-  private static func append(uuid text: String, to bytes: inout [UInt8]) {
-    bytes.append(0x50)
-    var high: UInt8?
-    for character in text.utf8 where character != 0x2d {
-      let digit = character < 0x3a ? character - 0x30 : (character & 0x5f) - 0x37
-      if let first = high {
-        bytes.append(first << 4 | digit)
-        high = nil
-      } else {
-        high = digit
-      }
-    }
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]? {
+    let payload = 2 + Int(stored[1])
+    guard
+      let value = try? JSONValue.parse(Array(stored[payload..<(stored.count - 16)])),
+      let session = stored[(stored.count - 16)...].withUnsafeBytes({
+        $0.count == 16 ? $0.loadUnaligned(as: SIMD16<UInt8>.self) : nil
+      })
+    else { return nil }
+    return EventEncoder.json(
+      id: event.id, wallMs: event.wallMs,
+      type: String(decoding: stored[2..<payload], as: UTF8.self),
+      payload: value.objectValue ?? [:], session: EventID(bytes: session).description)
   }
+}
+
+/// RFC 8949 in the same envelope: the smallest fair CBOR. A literal like `1.50` does not come back.
+final class CBORForm: StoredForm {
+  let name = "binary envelope, payload as CBOR"
+
+  func bytes(of event: Recording) -> [UInt8] {
+    var bytes: [UInt8] = [0x80]
+    bytes.reserveCapacity(384)
+    CBORForm.append(.string(event.type), to: &bytes)
+    CBORForm.append(.object(event.payload), to: &bytes)
+    for index in 0..<16 { bytes.append(event.session.bytes[index]) }
+    return bytes
+  }
+
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]? { nil }
 
   private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
     switch value {
@@ -123,9 +151,8 @@ final class DeflateForm: StoredForm {
     var kinds: Set<String> = []
     // The latest of each kind first, then whatever still fits: near bytes are the cheapest.
     for event in events.learning.reversed() + events.learning {
-      let kind = event["type"]?.stringValue ?? ""
-      guard kinds.insert(kind).inserted || learned.count < 1_000 else { continue }
-      learned = JSONWriter.bytes(event) + learned
+      guard kinds.insert(event.type).inserted || learned.count < 1_000 else { continue }
+      learned = event.json + learned
       if learned.count > 4_000 { break }
     }
     return [
@@ -152,8 +179,8 @@ final class DeflateForm: StoredForm {
     inflateEnd(&inflating)
   }
 
-  func bytes(of event: JSONValue) -> [UInt8] {
-    var input = JSONWriter.bytes(event)
+  func bytes(of event: Recording) -> [UInt8] {
+    var input = event.json
     deflateReset(&stream)
     deflateSetDictionary(&stream, dictionary, UInt32(dictionary.count))
     return input.withUnsafeMutableBufferPointer { source in
@@ -168,7 +195,7 @@ final class DeflateForm: StoredForm {
     }
   }
 
-  func json(from stored: [UInt8]) -> [UInt8]? {
+  func json(from stored: [UInt8], of event: Recording) -> [UInt8]? {
     var input = stored
     inflateReset(&inflating)
     inflateSetDictionary(&inflating, dictionary, UInt32(dictionary.count))

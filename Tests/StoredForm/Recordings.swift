@@ -2,13 +2,31 @@ import Foundation
 import JSONText
 import TelemetrySDK
 
-/// Events as an app would record them.
+/// One event as an app would record it.
+struct Recording {
+  var id: EventID
+  var wallMs: Int64
+  var type: String
+  var payload: JSONObject
+  var session: EventID
+
+  /// As it goes over the wire.
+  var json: [UInt8] {
+    EventEncoder.json(
+      id: id, wallMs: wallMs, type: type, payload: payload, session: session.description)
+  }
+}
+
+/// Events of two days.
 struct Recordings {
   var source: String
   /// Halves from different days: one to learn a dictionary from, one to measure.
-  var learning: [JSONValue] = []
-  var measured: [JSONValue] = []
+  var learning: [Recording] = []
+  var measured: [Recording] = []
   var count: Int { measured.count }
+
+  /// A pause after which an app's events belong to another session.
+  private static let sessionPauseMs: Int64 = 1_800_000
 
   static func load(_ folder: String?) -> Recordings {
     let days = (1...2).compactMap { day -> [JSONValue]? in
@@ -20,8 +38,7 @@ struct Recordings {
     }
     guard days.count == 2 else { return madeUp() }
     return Recordings(
-      source: "two days of a phone", learning: days[0].enumerated().map(event),
-      measured: days[1].enumerated().map(event))
+      source: "two days of a phone", learning: events(days[0]), measured: events(days[1]))
   }
 
   private static func madeUp() -> Recordings {
@@ -31,7 +48,9 @@ struct Recordings {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % bound
     }
-    let all = (0..<2_000).map { number -> JSONValue in
+    var seconds = 1_777_886_102.0
+    let all = (0..<2_000).map { _ -> JSONValue in
+      seconds += next(50) == 0 ? 7_200 : Double(next(40_000)) / 1_000
       let data: JSONValue = [
         "screen": .string(screens[next(7)]), "previous": .string(screens[next(7)]),
         "durationMs": .number(next(20_000)), "itemCount": .number(next(40)),
@@ -39,20 +58,29 @@ struct Recordings {
         "battery": .number(JSONNumber(Double(next(100)) / 100) ?? JSONNumber(0)),
         "retry": .number(next(3)),
       ]
-      return event(number, ["data": data, "metadata": ["key": "navigation"]])
+      let at = JSONNumber(seconds).map(JSONValue.number) ?? .null
+      return ["data": data, "metadata": ["key": "navigation", "write_ts": at]]
     }
     return Recordings(
-      source: "made up", learning: Array(all[..<1_000]), measured: Array(all[1_000...]))
+      source: "made up", learning: events(Array(all[..<1_000])),
+      measured: events(Array(all[1_000...])))
   }
 
-  /// The five members of every event, around one entry of a recording.
-  private static func event(_ number: Int, _ entry: JSONValue) -> JSONValue {
-    let id = EventID(random: SystemRandom.shared.sixteen() ?? SIMD16(repeating: 1))
-    let text = String(1_000 + number % 9_000)
-    return [
-      "id": .string(id.description), "ts": .string("2026-05-04T09:15:02.\(text.suffix(3))Z"),
-      "type": entry["metadata"]?["key"] ?? "event", "payload": entry["data"] ?? [:],
-      "sessionId": "5e551011-0000-4000-8000-000000000000",
-    ]
+  /// Recorded when the entries were written, in sessions that a long pause ends.
+  private static func events(_ entries: [JSONValue]) -> [Recording] {
+    var session = randomID()
+    var lastMs: Int64?
+    return entries.map { entry in
+      let wallMs = Int64((entry["metadata"]?["write_ts"]?.doubleValue ?? 0) * 1_000)
+      if let lastMs, abs(wallMs - lastMs) > sessionPauseMs { session = randomID() }
+      lastMs = wallMs
+      return Recording(
+        id: randomID(), wallMs: wallMs, type: entry["metadata"]?["key"]?.stringValue ?? "event",
+        payload: entry["data"]?.objectValue ?? [:], session: session)
+    }
+  }
+
+  static func randomID() -> EventID {
+    EventID(random: SystemRandom.shared.sixteen() ?? SIMD16(repeating: 1))
   }
 }

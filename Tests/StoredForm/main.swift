@@ -7,9 +7,12 @@ import TelemetryTestSupport
 /// The folder holds recordings as JSON arrays of `{data, metadata}`; without it events are made up.
 let events = Recordings.load(CommandLine.arguments.dropFirst().first)
 print("\(events.count) events, \(events.source)")
-print("form                                bytes  in 20 MB   µs to form   µs to store   together")
+print(
+  "form                                bytes  in 20 MB   µs to form   µs to store   together    to read"
+)
 let plain = try Trial.run(JSONForm(), on: events)
 print(plain.line(against: nil))
-for form in [CBORForm()] + DeflateForm.all(for: events) as [any StoredForm] {
+let binary: [any StoredForm] = [EnvelopeForm(), CBORForm(), CompactEventForm()]
+for form in binary + DeflateForm.all(for: events) as [any StoredForm] {
   print(try Trial.run(form, on: events).line(against: plain))
 }

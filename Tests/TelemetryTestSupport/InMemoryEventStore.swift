@@ -7,6 +7,8 @@ package final class InMemoryEventStore: EventStore {
     var event: NewEvent
     var sequence: Int64
     var reason: QuarantineReason?
+    var bytes: Int { event.content.jsonBytes }
+    var json: [UInt8]? { event.content.json(id: event.id, wallMs: event.recordedAtMs) }
     var reference: RowReference { RowReference(sequence: sequence, id: event.id) }
   }
 
@@ -105,12 +107,12 @@ package final class InMemoryEventStore: EventStore {
   }
 
   private func evict(_ state: inout State) -> Int64 {
-    var bytes = state.rows.reduce(0) { $0 + $1.event.json.count }
+    var bytes = state.rows.reduce(0) { $0 + $1.bytes }
     var dropped: Int64 = 0
     while bytes > maxBytes,
       let index = state.rows.firstIndex(where: { !state.inFlight.contains($0.sequence) })
     {
-      bytes -= state.rows.remove(at: index).event.json.count
+      bytes -= state.rows.remove(at: index).bytes
       dropped += 1
     }
     count(dropped, .queueFull, &state)
@@ -135,14 +137,20 @@ package final class InMemoryEventStore: EventStore {
       let rows = free.filter { $0.event.account == name }
       var batch = ReadBatch(account: name)
       var bytes = bounds.envelopeBytes
+      var unreadable: [RowReference] = []
+      defer { hold(unreadable, .unreadable, &state) }
       for row in rows {
-        let next = bytes + row.event.json.count + (batch.events.isEmpty ? 0 : 1)
+        guard let json = row.json else {
+          unreadable.append(row.reference)
+          continue
+        }
+        let next = bytes + row.bytes + (batch.events.isEmpty ? 0 : 1)
         let fits = batch.events.count < bounds.maxEvents && next <= bounds.maxBytes
         guard fits || batch.events.isEmpty else { break }
         bytes = next
-        batch.events.append(StoredEvent(row: row.reference, json: row.event.json))
+        batch.events.append(StoredEvent(row: row.reference, json: json))
       }
-      batch.hasMore = batch.events.count < rows.count
+      batch.hasMore = batch.events.count + unreadable.count < rows.count
       return batch
     }
   }
@@ -174,14 +182,22 @@ package final class InMemoryEventStore: EventStore {
   package func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? {
     let result = state.withLock { state -> (block: StoreBlock?, count: Int) in
       if let block = block(&state) { return (block, 0) }
-      let taken = take(rows, &state).map { row in
-        Row(event: row.event, sequence: row.sequence, reason: reason.bounded)
-      }
-      state.quarantine += taken
-      return (nil, taken.count)
+      return (nil, hold(rows, reason, &state))
     }
     if result.count > 0 { tell([.quarantined(count: Int64(result.count), reason: reason)]) }
     return result.block
+  }
+
+  @discardableResult
+  private func hold(
+    _ rows: [RowReference], _ reason: QuarantineReason, _ state: inout State
+  ) -> Int {
+    guard !rows.isEmpty else { return 0 }
+    let taken = take(rows, &state).map { row in
+      Row(event: row.event, sequence: row.sequence, reason: reason.bounded)
+    }
+    state.quarantine += taken
+    return taken.count
   }
 
   package func dropAll(account: String?) -> StoreBlock? {
@@ -204,7 +220,7 @@ package final class InMemoryEventStore: EventStore {
     state.withLock { state in
       state.quarantine.prefix(limit).map {
         QuarantinedEvent(
-          row: $0.reference, reason: $0.reason ?? .unreadable, json: $0.event.json)
+          row: $0.reference, reason: $0.reason ?? .unreadable, json: $0.json)
       }
     }
   }
@@ -261,7 +277,7 @@ package final class InMemoryEventStore: EventStore {
       snapshot.lastSequence = state.lastSequence
       snapshot.ledger.queued = Int64(state.rows.count)
       snapshot.ledger.quarantined = Int64(state.quarantine.count)
-      snapshot.bytesOnDisk = Int64(state.rows.reduce(0) { $0 + $1.event.json.count })
+      snapshot.bytesOnDisk = Int64(state.rows.reduce(0) { $0 + $1.bytes })
       snapshot.oldestRecordedAtMs = state.rows.first?.event.recordedAtMs
       snapshot.blocked = state.isOpen ? state.orders.nextBlocks.first : state.reason
       return snapshot

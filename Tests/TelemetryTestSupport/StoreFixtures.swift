@@ -1,3 +1,4 @@
+import JSONText
 import TelemetrySDK
 
 extension NewEvent {
@@ -7,11 +8,30 @@ extension NewEvent {
     recordedAtMs: Int64 = 1_767_600_000_000
   ) -> NewEvent {
     let random = EventID(random: SystemRandom.shared.sixteen() ?? SIMD16(repeating: 7))
-    let padding = String(repeating: "x", count: bytes)
-    let json = "{\"n\":\(number),\"screen\":\"Orders-needle\",\"pad\":\"\(padding)\"}"
     return NewEvent(
-      id: id ?? random, idIsFromCaller: id != nil, account: account, json: Array(json.utf8),
+      id: id ?? random, idIsFromCaller: id != nil, account: account,
+      content: .make(
+        id: id ?? random, wallMs: recordedAtMs, number: number, screen: "Orders-needle",
+        bytes: bytes),
       recordedAtMs: recordedAtMs)
+  }
+
+  /// As it should be read back.
+  package var json: [UInt8]? { content.json(id: id, wallMs: recordedAtMs) }
+}
+
+extension EventContent {
+  /// An event of ours as the SDK records it, with so many bytes of padding.
+  package static func make(
+    id: EventID, wallMs: Int64, number: Int, screen: String, bytes: Int
+  ) -> EventContent {
+    let payload: JSONObject = [
+      "n": .number(number), "screen": .string(screen),
+      "pad": .string(String(repeating: "x", count: bytes)),
+    ]
+    // A flat payload is never too deep; no content at all would show in any test.
+    return EventContent(id: id, wallMs: wallMs, type: "test", payload: payload, maxDepth: 64)?
+      .finished(session: "5e551011-0000-4000-8000-000000000000") ?? EventContent(json: [])
   }
 }
 

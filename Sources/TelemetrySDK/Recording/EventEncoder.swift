@@ -1,24 +1,41 @@
 import JSONText
 
-/// Writes one event as JSON, once: these bytes are sealed, stored, and joined into batches.
-enum EventEncoder {
+/// Writes an event as the JSON of the wire: what goes into a batch, byte for byte.
+package enum EventEncoder {
   /// Bytes after the payload: `,"sessionId":"…"}` with a session of 36 characters.
-  static let tailBytes = 53
+  static let tailBytes = fixedTailBytes + 38
+  /// Bytes of an event beside its type, payload and session, before and after the payload's end.
+  static let fixedHeadBytes = 95
+  static let fixedTailBytes = 14
 
-  /// The event up to and including its payload. The session follows with `finish`, because right
-  /// after start it is not known yet.
+  static let beforePayload = Array(#","payload":"#.utf8)
+  static let beforeSession = Array(#","sessionId":"#.utf8)
+
+  /// An event as a whole.
+  package static func json(
+    id: EventID, wallMs: Int64, type: String, payload: JSONObject, session: String
+  ) -> [UInt8] {
+    finish(head(id: id, wallMs: wallMs, type: type, payload: payload), session: session)
+  }
+
+  /// What stands before the type.
+  static func appendOpening(id: EventID, wallMs: Int64, to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: #"{"id":""#.utf8)
+    id.appendText(to: &bytes)
+    bytes.append(contentsOf: #"","ts":""#.utf8)
+    Timestamp.append(wallMs, to: &bytes)
+    bytes.append(contentsOf: #"","type":"#.utf8)
+  }
+
+  /// The event up to and including its payload. The session follows with `finish`.
   static func head(
     id: EventID, wallMs: Int64, type: String, payload: JSONObject
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(512)
-    bytes.append(contentsOf: #"{"id":""#.utf8)
-    bytes.append(contentsOf: id.text)
-    bytes.append(contentsOf: #"","ts":""#.utf8)
-    Timestamp.append(wallMs, to: &bytes)
-    bytes.append(contentsOf: #"","type":"#.utf8)
+    appendOpening(id: id, wallMs: wallMs, to: &bytes)
     JSONWriter.appendString(type, to: &bytes)
-    bytes.append(contentsOf: #","payload":"#.utf8)
+    bytes.append(contentsOf: beforePayload)
     JSONWriter.append(.object(payload), to: &bytes)
     return bytes
   }
@@ -27,7 +44,7 @@ enum EventEncoder {
   static func finish(_ head: [UInt8], session: String) -> [UInt8] {
     var bytes = head
     bytes.reserveCapacity(head.count + tailBytes)
-    bytes.append(contentsOf: #","sessionId":"#.utf8)
+    bytes.append(contentsOf: beforeSession)
     JSONWriter.appendString(session, to: &bytes)
     bytes.append(0x7d)
     return bytes
@@ -39,22 +56,5 @@ enum EventEncoder {
     var merged = payload
     for (key, value) in defaults where merged[key] == nil { merged[key] = value }
     return merged
-  }
-
-  /// True where arrays and objects are nested deeper than `limit`, the payload itself being the
-  /// first level. Goes no deeper than the limit, so any payload is safe on a small stack.
-  static func isDeeper(_ payload: JSONObject, than limit: Int) -> Bool {
-    guard limit > 0 else { return true }
-    return payload.contains { isDeeper($0.value, levels: limit - 1) }
-  }
-
-  private static func isDeeper(_ value: JSONValue, levels: Int) -> Bool {
-    switch value {
-    case .null, .bool, .number, .string: return false
-    case .array(let elements):
-      return levels == 0 || elements.contains { isDeeper($0, levels: levels - 1) }
-    case .object(let members):
-      return levels == 0 || members.contains { isDeeper($0.value, levels: levels - 1) }
-    }
   }
 }

@@ -44,16 +44,24 @@ public struct EventID: Hashable, Sendable, CustomStringConvertible {
   package var text: [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(36)
-    for index in 0..<16 {
-      if index == 4 || index == 6 || index == 8 || index == 10 { text.append(0x2d) }
-      text.append(EventID.digits[Int(bytes[index] >> 4)])
-      text.append(EventID.digits[Int(bytes[index] & 15)])
-    }
+    appendText(to: &text)
     return text
+  }
+
+  /// Appends `text`, or the same in upper case.
+  func appendText(to target: inout [UInt8], isUpper: Bool = false) {
+    let ten: UInt8 = isUpper ? 0x41 : 0x61
+    for index in 0..<16 {
+      if index == 4 || index == 6 || index == 8 || index == 10 { target.append(0x2d) }
+      target.append(EventID.digit(bytes[index] >> 4, ten))
+      target.append(EventID.digit(bytes[index] & 15, ten))
+    }
   }
 
   /// The lower-case text form, 36 characters.
   public var description: String { String(decoding: text, as: UTF8.self) }
 
-  private static let digits = Array("0123456789abcdef".utf8)
+  private static func digit(_ value: UInt8, _ ten: UInt8) -> UInt8 {
+    value < 10 ? 0x30 + value : ten + value - 10
+  }
 }

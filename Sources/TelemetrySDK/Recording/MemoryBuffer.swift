@@ -2,19 +2,20 @@
 struct PendingEvent: Sendable {
   let id: EventID
   let idIsFromCaller: Bool
-  /// The event up to its payload; see `EventEncoder`.
-  let head: [UInt8]
+  /// The event without its session.
+  let content: EventContent
   let recordedAtMs: Int64
   /// Nil where the store has not told yet which session and account go on.
   var session: String?
   var account: String?
 
-  var bytes: Int { head.count + EventEncoder.tailBytes }
+  /// Of its JSON.
+  var bytes: Int { content.jsonBytes + EventEncoder.tailBytes }
 
   func finished(session fallbackSession: String, account fallbackAccount: String) -> NewEvent {
     NewEvent(
       id: id, idIsFromCaller: idIsFromCaller, account: account ?? fallbackAccount,
-      json: EventEncoder.finish(head, session: session ?? fallbackSession),
+      content: content.finished(session: session ?? fallbackSession),
       recordedAtMs: recordedAtMs)
   }
 }

@@ -68,7 +68,7 @@ extension Recorder {
         case .durable(let sequence), .syncPending(let sequence):
           state.lastSequence = max(state.lastSequence, sequence)
           state.news.events += 1
-          state.news.bytes += event.json.count
+          state.news.bytes += event.content.jsonBytes
           if case .durable = outcome {
             chunk.drained.written.append(event.id)
           } else {

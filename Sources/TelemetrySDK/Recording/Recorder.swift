@@ -107,16 +107,15 @@ package final class Recorder: Sendable {
     // A server refuses a batch for it, and good events with it.
     guard !event.type.isEmpty else { return .failure(.emptyType) }
     let wallMs = environment.clock.wallMs()
-    guard !EventEncoder.isDeeper(event.payload, than: configuration.maxPayloadDepth) else {
-      return .failure(.tooDeep)
-    }
-    let head = EventEncoder.head(
-      id: identity.id, wallMs: wallMs, type: event.type, payload: event.payload)
-    guard head.count + EventEncoder.tailBytes <= maxEventBytes else { return .failure(.tooLarge) }
-    return .success(
-      PendingEvent(
-        id: identity.id, idIsFromCaller: identity.isFromCaller, head: head,
-        recordedAtMs: wallMs, session: admission.session, account: admission.account))
+    guard
+      let content = EventContent(
+        id: identity.id, wallMs: wallMs, type: event.type, payload: event.payload,
+        maxDepth: configuration.maxPayloadDepth)
+    else { return .failure(.tooDeep) }
+    let pending = PendingEvent(
+      id: identity.id, idIsFromCaller: identity.isFromCaller, content: content,
+      recordedAtMs: wallMs, session: admission.session, account: admission.account)
+    return pending.bytes <= maxEventBytes ? .success(pending) : .failure(.tooLarge)
   }
 
   private func admit() -> Result<Admission, RejectReason> {

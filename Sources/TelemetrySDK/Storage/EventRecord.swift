@@ -1,5 +1,3 @@
-import JSONText
-
 /// When an event was recorded, by both clocks: the wall clock may be wrong and be set right
 /// later, the boot clock tells how long ago it was while this boot lasts.
 struct RecordedTime: Sendable, Equatable {
@@ -7,6 +5,9 @@ struct RecordedTime: Sendable, Equatable {
   /// Milliseconds since the boot that `boot` names.
   var sinceBootMs: Int64
   var boot: UInt32
+
+  /// Wall clocks that a record keeps exactly; others are brought into it.
+  static let storable: ClosedRange<Int64> = 0...(1 << 48 - 1)
 
   /// A short name of a boot: FNV-1a, folded. Only equality matters.
   static func boot(_ name: String) -> UInt32 {
@@ -18,8 +19,8 @@ struct RecordedTime: Sendable, Equatable {
 
 /// What lies under an event's seal, and its layout:
 /// `flags (1) ‖ wall ms (6) ‖ ms since boot (6) ‖ boot (4) ‖ account length (2) ‖ account ‖
-/// caller's id (16, if flagged) ‖ JSON`, integers big-endian. The upper half of the flags is the
-/// layout's version.
+/// caller's id (16, if flagged) ‖ content`, integers big-endian. The upper half of the flags is the
+/// layout's version; the content's forms are those of `EventContent`.
 struct EventRecord {
   private static let version: UInt8 = 1
   private static let fixedBytes = 19
@@ -29,9 +30,10 @@ struct EventRecord {
   var account: String
   /// The id, where the caller chose it; else the row's own id is the event's.
   var callerID: SIMD16<UInt8>?
-  var json: [UInt8]
+  private let plain: [UInt8]
+  private let contentStart: Int
 
-  /// Writes all but the JSON into `head`, reusing its space.
+  /// Writes all but the content into `head`, reusing its space.
   static func encodeHead(
     time: RecordedTime, account: String, callerID: SIMD16<UInt8>?, into head: inout [UInt8]
   ) {
@@ -60,24 +62,26 @@ struct EventRecord {
     let accountEnd =
       EventRecord.fixedBytes + Int(EventRecord.integer(plain, 17, bytes: 2))
     let hasCallerID = plain[0] & EventRecord.callerFlag != 0
-    let jsonStart = accountEnd + (hasCallerID ? 16 : 0)
-    guard jsonStart <= plain.count else { return nil }
+    contentStart = accountEnd + (hasCallerID ? 16 : 0)
+    guard contentStart <= plain.count else { return nil }
+    self.plain = plain
     account = String(decoding: plain[EventRecord.fixedBytes..<accountEnd], as: UTF8.self)
     if hasCallerID {
       var id = SIMD16<UInt8>()
       for index in 0..<16 { id[index] = plain[accountEnd + index] }
       callerID = id
     }
-    json = Array(plain[jsonStart...])
   }
 
-  /// True where the event is a JSON text, however deep.
-  var holdsJSON: Bool {
-    // try? because where the text is broken is of no use here.
-    (try? JSONDocument(parsing: json, limits: EventRecord.limits)) != nil
+  var content: ArraySlice<UInt8> { plain[contentStart...] }
+
+  /// The event's id, in a row with this id.
+  func id(rowID: EventID) -> EventID { callerID.map(EventID.init(bytes:)) ?? rowID }
+
+  /// The event as it goes over the wire; nil where the content is damaged.
+  func json(rowID: EventID) -> [UInt8]? {
+    EventContent.json(of: content, id: id(rowID: rowID), wallMs: time.wallMs)
   }
-  private static let limits = JSONLimits(
-    maxDepth: JSONLimits.deepestAllowed, maxBytes: JSONLimits.longestAllowed)
 
   private static func append(_ value: UInt64, bytes: Int, to head: inout [UInt8]) {
     for index in (0..<bytes).reversed() {

@@ -25,23 +25,37 @@ package struct NewEvent: Sendable {
   package let idIsFromCaller: Bool
   /// The account the event belongs to; `""` where the app names none.
   package let account: String
-  /// The whole event as one JSON object, UTF-8: exactly the bytes that go into a batch.
-  package let json: [UInt8]
-  /// The wall clock at recording, milliseconds since 1970: for the age limit alone.
+  /// The whole event. What is read back is its JSON, whatever form it is stored in.
+  package let content: EventContent
+  /// The wall clock at recording, milliseconds since 1970: for the age limit, and for the stamp of
+  /// an event in compact form.
   package let recordedAtMs: Int64
 
   package init(
-    id: EventID, idIsFromCaller: Bool = false, account: String, json: [UInt8], recordedAtMs: Int64
+    id: EventID, idIsFromCaller: Bool = false, account: String, content: EventContent,
+    recordedAtMs: Int64
   ) {
     self.id = id
     self.idIsFromCaller = idIsFromCaller
     self.account = account
-    self.json = json
+    self.content = content
     self.recordedAtMs = recordedAtMs
   }
+
+  /// An event that is one JSON object already, UTF-8.
+  package init(
+    id: EventID, idIsFromCaller: Bool = false, account: String, json: [UInt8], recordedAtMs: Int64
+  ) {
+    self.init(
+      id: id, idIsFromCaller: idIsFromCaller, account: account,
+      content: EventContent(json: json), recordedAtMs: recordedAtMs)
+  }
+
+  /// Bytes that the store has to find room for.
+  var storedBytes: Int { content.bytes.count }
 }
 
-/// An event read back for delivery: opened, its bytes exactly those that were recorded.
+/// An event read back for delivery: opened, its JSON exactly that which was recorded.
 package struct StoredEvent: Sendable {
   package let row: RowReference
   package let json: [UInt8]
@@ -224,7 +238,7 @@ package protocol EventStore: AnyObject, Sendable {
   func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void)
 
   /// Reads the oldest rows of an account within the bounds, in sequence order, skipping rows in
-  /// flight and rows of unknown keys. Rows that do not open, or hold no JSON, go to quarantine on
+  /// flight and rows of unknown keys. Rows that do not open, or hold no event, go to quarantine on
   /// the way.
   /// A nil account reads rows of any one account: that of the oldest eligible row.
   func readBatch(account: String?, bounds: BatchBounds) -> ReadBatch

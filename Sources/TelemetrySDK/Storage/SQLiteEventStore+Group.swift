@@ -124,7 +124,7 @@ extension SQLiteEventStore {
       var bytes = 0
       let group = Array(
         waiting.prefix(SQLiteEventStore.maxGroup).prefix { ticket in
-          defer { bytes += ticket.event.json.count }
+          defer { bytes += ticket.event.storedBytes }
           return bytes < SQLiteEventStore.maxGroupBytes
         })
       for ticket in group { ticket.isTaken = true }

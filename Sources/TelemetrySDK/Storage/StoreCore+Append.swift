@@ -1,9 +1,9 @@
 extension StoreCore {
   /// Commits one event, or says why not. Never waits.
   func append(_ event: NewEvent) -> AppendOutcome {
-    if let refusal = refusal(forBytes: event.json.count) { return .blocked(refusal) }
+    if let refusal = refusal(forBytes: event.storedBytes) { return .blocked(refusal) }
     do {
-      let outcome = try makingRoom(forBytes: event.json.count) { try insertAlone(event) }
+      let outcome = try makingRoom(forBytes: event.storedBytes) { try insertAlone(event) }
       noteSuccess()
       return outcome
     } catch {
@@ -14,12 +14,12 @@ extension StoreCore {
   /// Commits the first events, at most a chunk and as far as the log has room. It probes: an
   /// earlier block does not hinder the try that could clear it.
   func append(chunk events: ArraySlice<NewEvent>) -> [AppendOutcome] {
-    if let refusal = refusal(forBytes: events.first?.json.count ?? 0, probing: true) {
+    if let refusal = refusal(forBytes: events.first?.storedBytes ?? 0, probing: true) {
       return [.blocked(refusal)]
     }
     var bytes = 0
     let fitting = events.prefix(StoreCore.chunkRows).prefix { event in
-      bytes += event.json.count + StoreCore.bytesBesideJSON
+      bytes += event.storedBytes + StoreCore.bytesBesideContent
       return logHasRoom(forBytes: bytes)
     }
     guard !fitting.isEmpty else { return [.blocked(.walBudget)] }
@@ -36,7 +36,7 @@ extension StoreCore {
 
   /// Commits all events of waiting callers in one transaction, or none. An answer for each.
   func append(group events: [NewEvent]) -> [AppendOutcome] {
-    let bytes = events.reduce(0) { $0 + $1.json.count + StoreCore.bytesBesideJSON }
+    let bytes = events.reduce(0) { $0 + $1.storedBytes + StoreCore.bytesBesideContent }
     if let refusal = refusal(forBytes: bytes) {
       return events.map { _ in .blocked(refusal) }
     }
@@ -51,7 +51,7 @@ extension StoreCore {
       return events.map { _ in .blocked(block) }
     }
   }
-  private static let bytesBesideJSON = 200
+  private static let bytesBesideContent = 200
 
   private func refusal(forBytes bytes: Int, probing: Bool = false) -> StoreBlock? {
     if isDamaged { return .notOpen }
@@ -87,7 +87,7 @@ extension StoreCore {
       domain: configuration.domain, store: storeID, account: account, keyID: keyID, row: row)
     guard
       RecordSealer.seal(
-        head: head, body: event.json, place: place, cipher: cipher, into: &sealed)
+        head: head, body: event.content.bytes, place: place, cipher: cipher, into: &sealed)
     else { throw StoreCore.noRandomness }
     keys.seals += 1
     let sequence = counts.lastSequence + 1

@@ -190,22 +190,25 @@ extension StoreCore {
 
   func quarantinedEvents(limit: Int) throws -> [QuarantinedEvent] {
     try quarantineRows(after: .min, limit: limit).map { row in
-      let record = openQuarantined(row)
+      let found = openQuarantined(row)
       let rowID = EventID(bytes: row.head.rid)
-      let id = record?.callerID.map(EventID.init(bytes:)) ?? rowID
+      let id = found?.record.id(rowID: rowID) ?? rowID
       return QuarantinedEvent(
         row: RowReference(sequence: row.head.sequence, id: id, rowID: rowID),
-        reason: QuarantineReason(code: row.code, detail: openDetail(row)), json: record?.json)
+        reason: QuarantineReason(code: row.code, detail: openDetail(row)), json: found?.json)
     }
   }
 
-  private func openQuarantined(_ row: QuarantineRow) -> EventRecord? {
+  private func openQuarantined(_ row: QuarantineRow) -> (record: EventRecord, json: [UInt8])? {
     guard let cipher = keys.cipher(row.head.key) else { return nil }
     let place = eventPlace(row.head)
     let record = row.sealed.withUnsafeBytes {
       RecordSealer.open($0, place: place, cipher: cipher).flatMap(EventRecord.init)
     }
-    return record?.holdsJSON == true ? record : nil
+    guard let record, let json = record.json(rowID: EventID(bytes: row.head.rid)) else {
+      return nil
+    }
+    return (record, json)
   }
 
   private func openDetail(_ row: QuarantineRow) -> [UInt8] {
@@ -281,8 +284,8 @@ extension StoreCore {
       place = last.head.sequence
       for row in rows {
         tags.insert(row.head.account)
-        if accountNames[row.head.account] == nil, let record = openQuarantined(row) {
-          accountNames[row.head.account] = record.account
+        if accountNames[row.head.account] == nil, let found = openQuarantined(row) {
+          accountNames[row.head.account] = found.record.account
         }
       }
     }

@@ -84,7 +84,7 @@ extension StoreCore {
     namelessTags = []
   }
 
-  /// False where the row's seal does not open under its own key, or there is no JSON under it: one
+  /// False where the row's seal does not open under its own key, or there is no event under it: one
   /// such text would spoil its whole batch for the server.
   private func take(_ statement: SQLiteStatement, into reading: inout BatchReading) -> Bool {
     let sequence = statement.integer(0)
@@ -100,19 +100,21 @@ extension StoreCore {
       reading.sees(sequence)
       return true
     }
-    guard let record = open(statement, cipher: cipher), record.holdsJSON else { return false }
+    let rowID = EventID(bytes: statement.sixteen(3))
+    guard let record = open(statement, cipher: cipher), let json = record.json(rowID: rowID) else {
+      return false
+    }
     accountNames[tag] = record.account
     if let wanted, record.account != wanted { return true }
     reading.sees(sequence)
-    guard reading.takes(record.json) else {
+    guard reading.takes(json) else {
       reading.batch.hasMore = true
       reading.isComplete = true
       return true
     }
     reading.batch.account = record.account
-    let rowID = EventID(bytes: statement.sixteen(3))
-    let id = record.callerID.map(EventID.init(bytes:)) ?? rowID
-    reading.add(RowReference(sequence: sequence, id: id, rowID: rowID), record.json)
+    reading.add(
+      RowReference(sequence: sequence, id: record.id(rowID: rowID), rowID: rowID), json)
     return true
   }
 

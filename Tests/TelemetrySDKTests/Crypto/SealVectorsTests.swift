@@ -120,7 +120,7 @@ final class SealVectorsTests: XCTestCase {
       XCTAssertEqual(record.time, time)
       XCTAssertEqual(record.account, account)
       XCTAssertEqual(record.callerID, callerID)
-      XCTAssertEqual(record.json, [1, 2, 3])
+      XCTAssertEqual(record.content, [1, 2, 3])
       for count in 0..<head.count where count < 19 || callerID != nil {
         XCTAssertNil(EventRecord(Array(head[..<count])))
       }

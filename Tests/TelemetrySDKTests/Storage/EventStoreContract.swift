@@ -72,7 +72,7 @@ struct EventStoreContract {
     let byCount = store.readBatch(account: nil, bounds: .make(maxEvents: 4))
     XCTAssertEqual(byCount.events.count, 4)
     XCTAssertTrue(byCount.hasMore)
-    let size = events[0].json.count
+    let size = events[0].content.jsonBytes
     for (maxBytes, expected) in [(13 + 3 * size + 2, 3), (13 + 3 * size + 1, 2)] {
       let batch = store.readBatch(account: nil, bounds: .make(maxBytes: maxBytes))
       XCTAssertEqual(batch.events.count, expected)

@@ -1,0 +1,95 @@
+import Foundation
+import TelemetryTestSupport
+import XCTest
+
+@testable import TelemetrySDK
+
+/// Events in both forms, in a real store: through kills, keys, quarantine and damage.
+final class StoredContentTests: StoreTestCase {
+  private func event(_ event: AnyEvent.Event, _ isFromCaller: Bool = false) throws -> NewEvent {
+    NewEvent(
+      id: event.id, idIsFromCaller: isFromCaller, account: "a",
+      content: try XCTUnwrap(event.content),
+      recordedAtMs: event.wallMs)
+  }
+
+  func testEvents_whenStoredKilledReadAndHeld_areTheEncodersJSON() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    var expected: [[UInt8]] = []
+    var store = openStore { $0.resealsOldRows = true }
+    for number in 0..<300 {
+      let one = random.next()
+      expected.append(one.json)
+      XCTAssertNotNil(store.append(try event(one, number % 5 == 0)).sequence)
+      if number % 60 == 59 {
+        XCTAssertNil(store.rotateKey())
+        store.abandon()
+        store = openStore { $0.resealsOldRows = true }
+      }
+    }
+    XCTAssertEqual(store.allEvents(account: "a").map(\.json), expected)
+    while store.maintain() {}
+    XCTAssertEqual(keys.current.keys.count, 1)
+    let rows = store.allEvents(account: "a")
+    XCTAssertEqual(rows.map(\.json), expected)
+    XCTAssertNil(store.quarantine(rows.map(\.row), reason: .tooLarge))
+    let held = store.quarantinedEvents(limit: 1_000)
+    XCTAssertEqual(held.map(\.json), expected)
+    XCTAssertEqual(held.map(\.row.id), rows.map(\.row.id))
+    XCTAssertEqual(store.requeueQuarantined(), expected.count)
+    XCTAssertEqual(store.allEvents(account: "a").map(\.json), expected)
+    store.close()
+  }
+
+  func testEvents_whenStoredAsJSONByAnEarlierVersion_areReadBesideTheOthers() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    let store = openStore()
+    var expected: [[UInt8]] = []
+    for number in 0..<20 {
+      let one = random.next()
+      expected.append(one.json)
+      var new = try event(one)
+      if number % 2 == 0 {
+        new = NewEvent(
+          id: one.id, account: "a", json: one.json, recordedAtMs: one.wallMs)
+      }
+      XCTAssertNotNil(store.append(new).sequence)
+    }
+    XCTAssertEqual(store.allEvents(account: "a").map(\.json), expected)
+    store.close()
+  }
+
+  func testRows_whenTheirContentIsDamagedUnderTheSeal_areHeldAndTheOthersRead() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    let store = openStore()
+    let good = random.next()
+    let content = try XCTUnwrap(good.content).bytes
+    for count in [0, 1, 2, content.count / 2, content.count - 1] {
+      let cut = NewEvent(
+        id: random.next().id, account: "a", json: Array(content[..<count]), recordedAtMs: 0)
+      XCTAssertNotNil(store.append(cut).sequence)
+    }
+    XCTAssertNotNil(store.append(try event(good)).sequence)
+    XCTAssertEqual(store.allEvents(account: "a").map(\.json), [good.json])
+    XCTAssertEqual(
+      store.quarantinedEvents(limit: 9).map(\.reason), Array(repeating: .unreadable, count: 5))
+    XCTAssertEqual(store.quarantinedEvents(limit: 9).map(\.json), Array(repeating: nil, count: 5))
+    XCTAssertEqual(store.requeueQuarantined(), 0)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  func testBatch_whenBoundedInBytes_countsTheBytesOfItsJSON() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    let store = openStore()
+    for _ in 0..<200 { _ = store.append(try event(random.next())) }
+    let all = store.allEvents(account: "a").map(\.json.count)
+    for maxBytes in [2_000, 10_000, 50_000] {
+      let batch = store.readBatch(account: "a", bounds: .make(maxBytes: maxBytes))
+      let bytes = 13 + batch.events.map(\.json.count).reduce(0, +) + batch.events.count - 1
+      XCTAssertLessThanOrEqual(bytes, maxBytes)
+      XCTAssertGreaterThan(bytes + 1 + all[batch.events.count], maxBytes)
+    }
+    store.close()
+  }
+}
