@@ -41,8 +41,14 @@ extension SQLiteEventStore {
     var events: [StoreEvent] = []
     var core: StoreCore
     try moveFoldersAway()
+    let wasRepaired = try finishRepair()
     do {
       core = try openCore(paths, &events)
+      if wasRepaired {
+        // The start that repaired it was killed before it could say so.
+        let lost = core.counts.dropped[.corruptFile] ?? 0
+        events.append(.movedCorruptFileAside(lost: lost))
+      }
       if isSuspect { try core.checkAllPages() }
     } catch let error as SQLiteError where error.meaning == .damaged {
       core = try replaceDamaged(&events)
@@ -136,7 +142,8 @@ extension SQLiteEventStore {
   func bytesOnDisk() -> Int64 {
     let names = [
       paths.database, paths.log, paths.sharedMemory, paths.lock, paths.movedAside,
-      paths.purgeIntent,
+      paths.purgeIntent, paths.repaired, paths.repair.database, paths.repair.log,
+      paths.repair.sharedMemory,
     ]
     let beside = paths.beside(version: Int(Schema.version))
     return (names + [beside.database, beside.log, beside.sharedMemory])

@@ -36,6 +36,21 @@ struct Salvage {
   /// Events that were found, queued or in quarantine.
   var eventCount: Int { rows.count + quarantine.count }
 
+  /// What a new database with all of it takes, at most.
+  var estimatedFileBytes: Int64 {
+    func pages(_ rowBytes: Int64) -> Int64 {
+      // Long rows end in pages of their own; short ones leave a part of theirs empty.
+      let bytes = rowBytes + Salvage.bytesBesideRow
+      return bytes > 1_000 ? bytes + 2 * Schema.pageBytes : bytes * 4 / 3
+    }
+    return rows.reduce(0) { $0 + pages(Int64($1.sealed.count)) }
+      + quarantine.reduce(0) { $0 + pages($1.bytes) }
+      + notes.reduce(0) { $0 + pages(Int64($1.sealed.count)) }
+      + Salvage.emptyFilePages * Schema.pageBytes
+  }
+  private static let bytesBesideRow: Int64 = 100
+  private static let emptyFilePages: Int64 = 64
+
   var lastSequence: Int64 {
     max(rows.last?.head.sequence ?? 0, quarantine.last?.head.sequence ?? 0)
   }

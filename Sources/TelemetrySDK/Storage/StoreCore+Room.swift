@@ -11,13 +11,18 @@ extension StoreCore {
   ///   quarter of the cap stays for this database and its log all the same.
   func setPageCap(movedAsideBytes: Int64, leftAloneBytes: Int64) throws {
     let budget = configuration.effectiveWALBudget
-    let sharedMemory = 32_768 * (1 + budget / (4096 * Schema.frameBytes) + 1)
+    let sharedMemory = StoreCore.sharedMemoryBytes(logBudget: budget)
     hasMovedAside = movedAsideBytes > 0
     needsMovedAsideRoom = false
     let leftAlone = min(leftAloneBytes, configuration.maxBytesOnDisk / 4 * 3)
     let others = budget + sharedMemory + movedAsideBytes + leftAlone + 8192
     maxPages = max(32, (configuration.maxBytesOnDisk - others) / Schema.pageBytes)
     try allow(pages: maxPages - StoreCore.reservePages)
+  }
+
+  /// The most that the shared memory of a log of this size takes.
+  static func sharedMemoryBytes(logBudget: Int64) -> Int64 {
+    32_768 * (1 + logBudget / (4096 * Schema.frameBytes) + 1)
   }
 
   private func allow(pages: Int64) throws {

@@ -17,6 +17,10 @@ struct StorePaths: Sendable {
   var purgeIntent: String { directory + "/queue.purge" }
   /// A damaged database, one at most.
   var movedAside: String { directory + "/queue.damaged" }
+  /// A new database while a repair fills it. Found at a start, it is of no use.
+  var repair: StorePaths { StorePaths(directory: directory, base: "queue-repair") }
+  /// The same when it holds everything: found at a start, it takes the damaged one's place.
+  var repaired: String { directory + "/queue-repaired.sqlite" }
   /// Where to record beside a database of a newer schema.
   func beside(version: Int) -> StorePaths {
     StorePaths(directory: directory, base: "queue-v\(version)")
