@@ -2,7 +2,7 @@ import TelemetrySDK
 
 /// The queue's contract in memory: for tests of what lies above the store. It keeps nothing when
 /// the object goes.
-package final class InMemoryEventStore: EventStore {
+package final class InMemoryEventStore: UncontendedEventStore {
   private struct Row {
     var event: NewEvent
     var sequence: Int64

@@ -14,8 +14,35 @@
       set { inner.onEvent = newValue }
     }
     func open() -> StoreBlock? { inner.open() }
-    func append(_ event: NewEvent) -> AppendOutcome { inner.append(event) }
-    func append(batch events: [NewEvent]) -> [AppendOutcome] { inner.append(batch: events) }
+
+    /// An event on its way into the store, whichever way it takes.
+    func arrives(_ event: NewEvent) {}
+
+    func append(_ event: NewEvent) -> AppendOutcome {
+      arrives(event)
+      return inner.append(event)
+    }
+    func append(
+      _ event: NewEvent, patience: inout Patience, late: () -> LateAnswer
+    ) -> AppendOutcome? {
+      arrives(event)
+      return inner.append(event, patience: &patience, late: late)
+    }
+    func appendDurably(
+      _ event: NewEvent, _ callback: @escaping @Sendable (AppendOutcome) -> Void
+    ) {
+      arrives(event)
+      inner.appendDurably(event, callback)
+    }
+    func append(batch events: [NewEvent]) -> [AppendOutcome] {
+      events.forEach(arrives)
+      return inner.append(batch: events)
+    }
+    func append(batch events: [NewEvent], patience: inout Patience) -> [AppendOutcome] {
+      events.forEach(arrives)
+      return inner.append(batch: events, patience: &patience)
+    }
+
     func whenSynced(_ callback: @escaping @Sendable (StoreBlock?) -> Void) {
       inner.whenSynced(callback)
     }

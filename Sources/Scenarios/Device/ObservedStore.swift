@@ -55,26 +55,69 @@ final class ObservedStore: EventStore {
     return inner.open()
   }
 
+  // MARK: Events on their way in
+
   func append(_ event: NewEvent) -> AppendOutcome {
     if let obstacle = obstacle(to: .write) { return .blocked(obstacle) }
     let outcome = inner.append(event)
-    if case .syncPending = outcome { pendingSync.withLock { $0.append(event.id) } }
+    wrote(event, outcome)
     return outcome
+  }
+
+  func append(
+    _ event: NewEvent, patience: inout Patience, late: () -> LateAnswer
+  ) -> AppendOutcome? {
+    if let obstacle = obstacle(to: .write) { return .blocked(obstacle) }
+    let outcome = inner.append(
+      event, patience: &patience,
+      late: {
+        let answer = late()
+        return { [weak self] outcome in
+          self?.wroteUnnoticed([event], [outcome])
+          answer(outcome)
+        }
+      })
+    if let outcome { wrote(event, outcome) }
+    return outcome
+  }
+
+  func appendDurably(
+    _ event: NewEvent, _ callback: @escaping @Sendable (AppendOutcome) -> Void
+  ) {
+    if let obstacle = obstacle(to: .write) { return callback(.blocked(obstacle)) }
+    inner.appendDurably(event) { [weak self] outcome in
+      self?.wrote(event, outcome)
+      callback(outcome)
+    }
   }
 
   func append(batch events: [NewEvent]) -> [AppendOutcome] {
     if let obstacle = obstacle(to: .write) { return [.blocked(obstacle)] }
     let outcomes = inner.append(batch: events)
+    wroteUnnoticed(events, outcomes)
+    return outcomes
+  }
+
+  func append(batch events: [NewEvent], patience: inout Patience) -> [AppendOutcome] {
+    if let obstacle = obstacle(to: .write) { return [.blocked(obstacle)] }
+    let outcomes = inner.append(batch: events, patience: &patience)
+    wroteUnnoticed(events, outcomes)
+    return outcomes
+  }
+
+  /// The caller's receipt tells what became of it.
+  private func wrote(_ event: NewEvent, _ outcome: AppendOutcome) {
+    if case .syncPending = outcome { pendingSync.withLock { $0.append(event.id) } }
+  }
+
+  /// Their receipts were given before.
+  private func wroteUnnoticed(_ events: [NewEvent], _ outcomes: [AppendOutcome]) {
     var durable: [EventID] = []
     for (event, outcome) in zip(events, outcomes) {
-      switch outcome {
-      case .durable: durable.append(event.id)
-      case .syncPending: pendingSync.withLock { $0.append(event.id) }
-      case .duplicate, .blocked: continue
-      }
+      if case .durable = outcome { durable.append(event.id) }
+      wrote(event, outcome)
     }
     if !durable.isEmpty { onSighting(.becameDurable(durable)) }
-    return outcomes
   }
 
   private func synced(_ block: StoreBlock?) {

@@ -79,9 +79,8 @@ enum PlantedFaults {
       super.init(inner)
     }
 
-    override func append(_ event: NewEvent) -> AppendOutcome {
+    override func arrives(_ event: NewEvent) {
       end()
-      return super.append(event)
     }
   }
 
@@ -109,22 +108,20 @@ enum PlantedFaults {
   /// Writes every event in clear.
   private final class PlainTextStore: FileKeepingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.
-    override func append(_ event: NewEvent) -> AppendOutcome {
+    override func arrives(_ event: NewEvent) {
       add(event.json)
-      return super.append(event)
     }
   }
 
   /// Writes time and session of every event in clear, and tidies up once they are delivered.
   private final class ClearIndexStore: FileKeepingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.
-    override func append(_ event: NewEvent) -> AppendOutcome {
+    override func arrives(_ event: NewEvent) {
       // Broken on purpose: an event that is no JSON has nothing to index.
       if let value = try? JSONValue.parse(event.json) {
         let words = [value["ts"], value["sessionId"]].compactMap { $0?.stringValue }
         add(Array(words.joined(separator: "|").utf8))
       }
-      return super.append(event)
     }
 
     override func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
@@ -137,9 +134,8 @@ enum PlantedFaults {
   /// Writes every event to standard error.
   private final class LoggingStore: ForwardingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.
-    override func append(_ event: NewEvent) -> AppendOutcome {
+    override func arrives(_ event: NewEvent) {
       FileHandle.standardError.write(Data(event.json + [0x0a]))
-      return super.append(event)
     }
   }
 #endif

@@ -42,7 +42,7 @@ package enum StoreFactory {
 }
 
 /// The store of a disabled SDK: takes nothing, has nothing.
-final class NoStore: EventStore {
+final class NoStore: UncontendedEventStore {
   var onEvent: (@Sendable (StoreEvent) -> Void)? {
     get { nil }
     set { _ = newValue }

@@ -292,7 +292,13 @@ package protocol EventStore: AnyObject, Sendable {
   func close()
 }
 
-extension EventStore {
+/// A store that nobody holds for long: what waits a bounded time elsewhere does not wait here.
+///
+/// For stores of their own only. A wrapper that took these forms for its own would swallow the
+/// patience on its way to the store behind it, so `EventStore` itself has none of them.
+package protocol UncontendedEventStore: EventStore {}
+
+extension UncontendedEventStore {
   package func appendDurably(
     _ event: NewEvent, _ callback: @escaping @Sendable (AppendOutcome) -> Void
   ) {
@@ -301,7 +307,6 @@ extension EventStore {
     whenSynced { callback(outcome.synced(unless: $0)) }
   }
 
-  // For stores that nobody holds for long.
   package func append(
     _ event: NewEvent, patience: inout Patience, late: () -> LateAnswer
   ) -> AppendOutcome? {
