@@ -199,7 +199,7 @@ extension CaseRunner {
       try? FileManager.default.removeItem(atPath: folder)
     }
     abandonedFolders = []
-    lookForSecrets()
+    try lookForSecrets()
     measureFiles()
     switch (how, end) {
     case (_, .signalled(let signal)) where signal != 9:

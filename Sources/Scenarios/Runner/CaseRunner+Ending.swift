@@ -7,7 +7,7 @@ extension CaseRunner {
   /// Everything is made well, then the queue has its time to get empty.
   func drain() throws {
     isDraining = true
-    lookForSecrets()
+    try lookForSecrets()
     history.append(.note("everything is healed; the queue drains"))
     rig?.heal(gates: PlanGates.names(in: scenario.plan))
     try healRemote()
@@ -73,7 +73,7 @@ extension CaseRunner {
       try killDevice(how: "closed")
     } else {
       // It died earlier and stayed dead; it was looked at then, with less to look for.
-      lookForSecrets()
+      try lookForSecrets()
     }
     if settings.remote != nil { try finishRemote() }
     readLedger()

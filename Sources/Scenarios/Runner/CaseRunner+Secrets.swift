@@ -4,10 +4,13 @@ import TelemetrySDK
 ///
 /// A dead device's files are looked at after every death, and a living one's at the 1st, 2nd, 4th,
 /// 8th, … recording and before the drain: what is deleted after its delivery has been seen then.
-/// In the virtual lane the database is open in this very process meanwhile; its locks may be lost
-/// by that, but there is no other process that they would keep out.
+///
+/// Whoever closes a database's file loses the locks that its process holds there (`fcntl`). So a
+/// script's own lock is taken anew after each look; the device is dead or at rest meanwhile. In the
+/// virtual lane the device's locks go the same way, but there is no other process that they would
+/// keep out.
 extension CaseRunner {
-  func lookForSecrets() {
+  func lookForSecrets() throws {
     for text in witness.takeOverheard() { needles.add(text: text) }
     history.append(
       .scanned(
@@ -18,12 +21,13 @@ extension CaseRunner {
     if !fresh.isEmpty || !seals.unreadable.isEmpty {
       history.append(.seals(fresh, unreadable: seals.unreadable))
     }
+    if databaseLock != nil { try lockDatabase(true) }
   }
 
   /// After a recording: looks at the 1st, 2nd, 4th, 8th, …
-  func lookNowAndThen() {
+  func lookNowAndThen() throws {
     offers += 1
-    if offers & (offers - 1) == 0 { lookForSecrets() }
+    if offers & (offers - 1) == 0 { try lookForSecrets() }
   }
 
   /// Writes down the size of the device's files where it is the largest so far.

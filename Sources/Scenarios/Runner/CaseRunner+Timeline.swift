@@ -128,7 +128,7 @@ extension CaseRunner {
       if !firedSteps.isEmpty { try runFiredSteps() }
       try settle()
       measureFiles()
-      lookNowAndThen()
+      try lookNowAndThen()
     } catch is DeviceGone {
       recording = nil
       try settle()

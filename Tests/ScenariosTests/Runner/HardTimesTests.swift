@@ -87,6 +87,31 @@ final class HardTimesTests: XCTestCase {
     }
   }
 
+  func testLocked_whenTheFilesAreLookedAtMeanwhile_staysLocked() throws {
+    // The runner looks into the files at the 2nd and the 4th recording, while it holds the lock.
+    let text = """
+      {"name":"t","about":"a","timeline":[{"at":"0s","network":"offline"},
+        {"at":"0s","record":{"as":"before","count":3}},
+        {"at":"10s","disk":"locked"},{"at":"10s","record":{"as":"during","count":5,"every":"20ms"}},
+        {"at":"20s","disk":"ok"},{"at":"2m","network":"wifi"}],
+       "expect":[{"lost":0},{"delivered":"during"},{"stored":8},{"ledgerBalances":true}]}
+      """
+    for lane in LaneName.standard {
+      let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
+      XCTAssertNil(outcome.failure, "\(lane)")
+      XCTAssertEqual(Fixture.failed(checks), [], "\(lane)")
+      let receipts = LifeStories(outcome.history).all.filter { $0.label == "during" }
+        .compactMap(\.receipt)
+      XCTAssertEqual(receipts.count, 5)
+      for receipt in receipts {
+        guard case .buffered(_, "locked") = receipt else {
+          XCTFail("\(lane): \(receipt)")
+          continue
+        }
+      }
+    }
+  }
+
   func testProtected_whenTheAppStartsBeforeTheFirstUnlock_keepsTheFileAndWaits() throws {
     let text = """
       {"name":"t","about":"a","timeline":[{"at":"0s","network":"offline"},
