@@ -40,6 +40,19 @@ final class ScriptErrorTests: XCTestCase {
       """)
   }
 
+  func testRecord_whenItsFileMakesItTooLong_saysSo() throws {
+    let folder = try Fixture.folder(self)
+    func place(_ events: Int) -> String {
+      let file = folder + "/\(events).jsonl"
+      let lines = String(repeating: "{\"a\":1}\n", count: events)
+      XCTAssert(FileManager.default.createFile(atPath: file, contents: Data(lines.utf8)))
+      return step(#"{"at":"1s","record":{"as":"x","file":"\#(file)","every":"3650d"}}"#)
+    }
+    let short = message(place(30))
+    XCTAssert(short.contains("the record step runs longer than 3650d"), short)
+    XCTAssert(message(place(0)).contains("holds no events"))
+  }
+
   func testUnknownKey_whenDeepInside_namesTheObject() {
     XCTAssertEqual(
       message(step(#"{"at":"1s","record":{"as":"x","evry":"1s"}}"#)),
