@@ -160,10 +160,11 @@ extension SQLiteEventStore {
   }
 
   /// Destroys keys without a row, after a sync that follows the commit which removed the last:
-  /// else a power loss could bring the row back without its key. A file that was moved aside may
-  /// still need any of them.
+  /// else a power loss could bring the row back without its key. A file that was moved aside, or
+  /// left alone because it is of a newer version, may still need any of them.
   func destroyUnusedKeys() {
     guard files.status(paths.movedAside) == nil else { return }
+    guard case .success(false) = onCore({ $0.paths.base != self.paths.base }) else { return }
     let unused = onCore { core in
       core.keys.known.filter {
         $0 != core.keys.current && $0 != core.keys.pending?.id && !core.counts.uses(key: $0)

@@ -196,6 +196,26 @@ final class DamageTests: StoreTestCase {
     XCTAssertTrue(events.contains(.newerSchemaLeftAlone(version: 99)))
   }
 
+  func testOpen_whenTheSchemaIsKnownAgain_stillHasItsKeys() throws {
+    let ids = fill(5)
+    func setVersion(_ version: Int64) throws -> Int64 {
+      let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+      defer { connection.close() }
+      let old = try XCTUnwrap(try connection.integer("PRAGMA user_version"))
+      try connection.execute("PRAGMA user_version=\(version)")
+      return old
+    }
+    let own = try setVersion(99)
+    let other = openStore()
+    XCTAssertNotNil(other.append(.make(77)).sequence)
+    while other.maintain() {}
+    other.close()
+    _ = try setVersion(own)
+    let store = openStore()
+    XCTAssertEqual(store.allEvents().map(\.row.id), ids, "their keys are still there")
+    store.close()
+  }
+
   func testOpen_whenTheSchemaIsOlder_keepsAllRows() throws {
     let ids = fill(50)
     let old = openStore()
