@@ -39,6 +39,17 @@ extension BatchExchange {
     }
     return actions
   }
+
+  /// A `limit_data` of the upstream takes effect where the reader closes because of it.
+  func noteReadingLimit(_ why: String) {
+    let toxic = connection?.toxics.last {
+      $0.isUpstream && $0.type == .limitData
+        && StreamLimits.closingReason(bytes: $0.attributes["bytes"] ?? 0) == why
+    }
+    guard let toxic else { return }
+    entry.effects.append("toxic \(toxic.name)")
+    report(.faultApplied("toxic \(toxic.name)"))
+  }
 }
 
 extension StreamLimits {

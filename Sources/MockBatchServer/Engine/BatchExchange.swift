@@ -74,6 +74,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     isHeard = engine.hub.isActive
     for timer in timers { timer.cancel() }
     if let gate { engine.gates.leave(gate.name, gate.park) }
+    if case .incompleteRequest(let why) = ending { noteReadingLimit(why) }
     entry.bytesSent = bytesSent
     entry.endedNs = engine.clock.nowNs
     entry.ending = ending.text

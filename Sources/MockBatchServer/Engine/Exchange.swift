@@ -134,4 +134,7 @@ package struct StreamLimits: Sendable, Hashable {
     self.bytesPerSecond = bytesPerSecond
     self.closeAfterBytes = closeAfterBytes
   }
+
+  /// Why a request stays incomplete whose connection was closed after so many bytes.
+  package static func closingReason(bytes: Int) -> String { "the plan closes after \(bytes) bytes" }
 }

@@ -356,7 +356,7 @@ final class Connection: PollTarget, @unchecked Sendable {
     guard let limit = upstream.closeAfterBytes, bytesRead - bytesBeforeLimits >= limit,
       phase != .closed
     else { return }
-    endExchange(.incompleteRequest("the plan closes after \(limit) bytes"))
+    endExchange(.incompleteRequest(StreamLimits.closingReason(bytes: limit)))
     close()
   }
 

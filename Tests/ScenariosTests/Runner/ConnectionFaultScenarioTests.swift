@@ -39,6 +39,18 @@ final class ConnectionFaultScenarioTests: XCTestCase {
     try check(script(toxic), [.socket], "bandwidth")
   }
 
+  func testUpstreamLimit_whenItClosesTheConnection_hasTakenEffect() throws {
+    let toxic = #"""
+      {"toxics":[{"name":"cut","type":"limit_data","stream":"upstream",
+       "attributes":{"bytes":100}}]}
+      """#
+    let (outcome, checks) = try Fixture.run(script(toxic), lane: .socket, in: self)
+    XCTAssertNil(outcome.failure)
+    XCTAssertEqual(
+      checks.filter { $0.verdict.outcome != .pass }.map { "\($0.checker) \($0.verdict)" }, [])
+    XCTAssert(checks.contains { $0.checker == "allFaultsFired" })
+  }
+
   func testAcceptEffects_whenScripted_letTimeGoOnAndFireTriggers() throws {
     let rules = #"""
       {"rules":[{"id":"door","responses":[
