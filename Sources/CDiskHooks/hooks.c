@@ -88,7 +88,8 @@ static int hooked_truncate(sqlite3_file *file, sqlite3_int64 size) {
 static int hooked_sync(sqlite3_file *file, int flags) {
   int refused = before(&FILE_OF(file)->hooks, DISK_SYNC, FILE_OF(file)->path);
   if (refused) return refused;
-  int status = REAL(file)->pMethods->xSync(REAL(file), flags);
+  int status = SQLITE_OK;
+  if (!FILE_OF(file)->hooks.plays_sync) status = REAL(file)->pMethods->xSync(REAL(file), flags);
   if (status == SQLITE_OK) after(&FILE_OF(file)->hooks, DISK_SYNC, FILE_OF(file)->path, 0, 0);
   return status;
 }
@@ -156,7 +157,7 @@ static int hooked_delete(sqlite3_vfs *vfs, const char *path, int sync_folder) {
   disk_hooks hooks = hooks_of(path);
   int refused = before(&hooks, DISK_DELETE, path);
   if (refused) return refused;
-  int status = system_vfs->xDelete(system_vfs, path, sync_folder);
+  int status = system_vfs->xDelete(system_vfs, path, hooks.plays_sync ? 0 : sync_folder);
   if (status == SQLITE_OK) after(&hooks, DISK_DELETE, path, 0, 0);
   return status;
 }

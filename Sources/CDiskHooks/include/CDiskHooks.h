@@ -21,6 +21,8 @@ typedef struct {
   /* 0 to go on, or the SQLite result code with which the operation is refused. */
   int (*before)(void *context, int kind, const char *path);
   void (*after)(void *context, int kind, const char *path, int64_t offset, int64_t length);
+  /* Not 0: the listener plays what a sync means, and nobody waits for the real medium. */
+  int plays_sync;
 } disk_hooks;
 
 /* Registers the VFS (once) and a listener for a folder's files. Returns its slot; -1 where there is

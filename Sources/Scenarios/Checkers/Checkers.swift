@@ -8,7 +8,7 @@ package enum Checkers {
     .duplicates, .retryAfterObeyed, .finalNotRetried, .noImmediateResend, .accountsKept,
     .allFaultsFired, .withinDedupWindow, .ledgerBalances, .noPlaintext, .quarantined, .queued,
     .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone, .drained, .noCrash,
-    .tooLargeNotRepeated, .tokenNotRepeated,
+    .tooLargeNotRepeated, .tokenNotRepeated, .timeGivenBack,
   ]
 
   private static let byName = Dictionary(
@@ -73,6 +73,7 @@ package enum Checkers {
     if evidence.requests.contains(where: { $0.heard?.status == 401 && $0.arrival.token > 0 }) {
       names.append("tokenNotRepeated")
     }
+    if !evidence.backgroundTimes.isEmpty { names.append("timeGivenBack") }
     if header.acceptsNone { names.append("acceptsNone") }
     if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty
       || !evidence.missedSteps.isEmpty

@@ -26,9 +26,10 @@ extension Checker {
 
 extension Evidence {
   /// A damaged file, or a power loss that takes what was not synced, may take books back to an
-  /// earlier state.
+  /// earlier state; an app that does not know its file has others meanwhile.
   fileprivate var mayHaveForgotten: Bool {
     (!reboots.isEmpty && history.header.powerLossWindowNs > 0) || hadCondition("disk", "corrupt")
+      || hadCondition("database", "newerVersion")
   }
 }
 

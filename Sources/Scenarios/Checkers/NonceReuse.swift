@@ -6,9 +6,13 @@ extension Checker {
     looksAtServer: false
   ) { evidence, _ in
     var digests: [String: String] = [:]
+    // A bit that the script flips makes other bytes of a record without sealing anything.
+    var flips = evidence.conditions.filter { $0.name == "database" && $0.value == "bitFlip" }.count
     for seal in evidence.seals {
       let place = "\(seal.key).\(seal.nonce)"
       if let known = digests[place], known != seal.digest {
+        flips -= 1
+        if flips >= 0 { continue }
         return .fail("nonce \(seal.nonce) was used twice under key \(seal.key)")
       }
       digests[place] = seal.digest

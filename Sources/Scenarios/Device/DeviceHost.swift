@@ -12,8 +12,9 @@ final class DeviceHost: DeviceCommandHandler {
     var transport: ScriptedTransport
     var keyStore: ScriptedKeyStore
     var store: ObservedStore
-    var disk: ScriptedDisk?
+    var disk: ScriptedDisk
     var provider: ScriptedTokenProvider
+    var backgroundTime: ScriptedBackgroundTime
     var setup: DeviceSetup
   }
 
@@ -74,7 +75,7 @@ final class DeviceHost: DeviceCommandHandler {
     executor.discard()
     running?.clock.discard()
     running?.store.inner.close()
-    running?.disk?.close()
+    running?.disk.close()
     running = nil
   }
 
@@ -93,21 +94,25 @@ final class DeviceHost: DeviceCommandHandler {
       },
       onChange: wake)
     transport.setConnects(setup.network.connects)
-    let disk =
-      try setup.scriptsDisk
-      ? ScriptedDisk(
-        folder: setup.folder, medium: setup.medium.isEmpty ? nil : setup.medium,
-        state: setup.disk, isFrozen: isFrozen) : nil
+    let disk = try ScriptedDisk(
+      folder: setup.folder, medium: setup.medium.isEmpty ? nil : setup.medium,
+      state: setup.disk, isFrozen: isFrozen)
     let keyStore = ScriptedKeyStore(
-      inner: StoreFactory.keyStore(configuration, files: disk?.files ?? SystemFiles()),
+      inner: StoreFactory.keyStore(configuration, files: disk.files),
       isAvailable: setup.keyAvailable)
+    let backgroundTime = ScriptedBackgroundTime(
+      clock: clock, incarnation: setup.incarnation,
+      assertionMs: setup.settings.backgroundTimeNs / 1_000_000,
+      say: { kind, what in
+        say(["event": "backgroundTime", "of": .string(kind), "what": .string(what)])
+      })
     let environment = TelemetryEnvironment(
       clock: clock,
       random: ScriptedRandom(seed: setup.seed, incarnation: UInt64(setup.incarnation)),
-      keyStore: keyStore, transport: transport, executor: executor, storeUsesThreads: false)
+      keyStore: keyStore, transport: transport, executor: executor,
+      assertions: PlantedFaults.wrap(backgroundTime, setup), storeUsesThreads: false)
     let inner = StoreFactory.make(
-      configuration, environment, files: disk?.files ?? SystemFiles(),
-      vfsName: disk == nil ? nil : ScriptedDisk.vfsName)
+      configuration, environment, files: disk.files, vfsName: ScriptedDisk.vfsName)
     let watch = StorageWatch(setup.storage, say: say) { SystemCalls.killSelf() }
     let onStorage = self.onStorage
     let store = ObservedStore(
@@ -123,7 +128,7 @@ final class DeviceHost: DeviceCommandHandler {
       onDiagnostic: { say(DeviceHost.message($0)) })
     running = Running(
       telemetry: telemetry, clock: clock, transport: transport, keyStore: keyStore, store: store,
-      disk: disk, provider: provider, setup: setup)
+      disk: disk, provider: provider, backgroundTime: backgroundTime, setup: setup)
     // The app knows whose events it records before any token is asked for.
     if !setup.token.account.isEmpty { telemetry.tokenDidChange(account: setup.token.account) }
     telemetry.setNetwork(setup.path)
@@ -180,7 +185,11 @@ final class DeviceHost: DeviceCommandHandler {
     case "power": running.telemetry.setLowPower(on)
     case "app":
       if on { running.telemetry.enterForeground() } else { running.telemetry.enterBackground() }
-    case "backgroundTask": return background(granted: on, running)
+    case "backgroundTask" where on:
+      running.backgroundTime.grantTask { completion in
+        running.telemetry.shell.backgroundTaskGranted(deadline: nil, completion: completion)
+      }
+    case "backgroundTask": running.backgroundTime.expireAll()
     case "token":
       running.provider.set(
         value: arguments["value"]?.stringValue, account: arguments["account"]?.stringValue ?? "")
@@ -194,7 +203,7 @@ final class DeviceHost: DeviceCommandHandler {
     case "keyAvailable": running.keyStore.setAvailable(on)
     case "wall": running.clock.setWallOffset(ns: arguments["offset"]?.int64Value ?? 0)
     case "disk":
-      running.disk?.set(DiskState(rawValue: arguments["state"]?.stringValue ?? "") ?? .ok)
+      running.disk.set(DiskState(rawValue: arguments["state"]?.stringValue ?? "") ?? .ok)
     case "session": running.telemetry.newSession()
     case "consent": running.telemetry.setConsent(on)
     case "purge": running.telemetry.purge()
@@ -202,21 +211,6 @@ final class DeviceHost: DeviceCommandHandler {
     }
     return nil
   }
-
-  /// The host app's own background task: granted for half a minute, or taken back.
-  private func background(granted: Bool, _ running: Running) -> String? {
-    let say = self.say
-    if granted {
-      running.telemetry.deliverInBackground(deadline: DeviceHost.backgroundSeconds) { report in
-        say(["event": "flushed", "ending": .string(report.ending.rawValue)])
-      }
-    } else {
-      running.telemetry.enterBackground()
-    }
-    return nil
-  }
-
-  private static let backgroundSeconds = 30.0
 
   // MARK: Telling
 

@@ -16,9 +16,9 @@ package struct DeviceSetup: Sendable {
   package var lowPower = false
   package var foreground = true
   package var keyAvailable = true
+  /// What the user has said, as the app remembers it and tells the SDK at its start.
+  package var consent = true
   package var disk = DiskState.ok
-  /// True: the files lie on a scripted disk.
-  package var scriptsDisk = false
   /// Where the disk keeps what was synced; empty where no power loss is to come.
   package var medium = ""
   /// Steps that wait for storage operations, in a lane whose device counts them itself.
@@ -39,6 +39,7 @@ package struct DeviceSetup: Sendable {
     configuration.batchLimitBytes = Int(settings.batchLimitBytes)
     configuration.batchMaxEvents = Int(settings.batchEvents)
     configuration.flushIntervalMs = settings.flushEveryNs / 1_000_000
+    configuration.consent = consent
     configuration.maxAgeMs = settings.maxAgeNs / 1_000_000
     configuration.memoryBufferBytes = Int(settings.memoryBufferBytes)
     configuration.durability = settings.powerLossDurability ? .powerLoss : .processKill
@@ -67,8 +68,9 @@ package struct DeviceSetup: Sendable {
       "boot": .string(boot), "wallOffset": number(wallOffsetNs), "folder": .string(folder),
       "endpoint": .string(endpoint), "network": .string(network.rawValue),
       "lowPower": .bool(lowPower), "foreground": .bool(foreground),
-      "keyAvailable": .bool(keyAvailable), "disk": .string(disk.rawValue),
-      "scriptsDisk": .bool(scriptsDisk), "medium": .string(medium),
+      "keyAvailable": .bool(keyAvailable), "consent": .bool(consent),
+      "disk": .string(disk.rawValue),
+      "medium": .string(medium),
       "storage": .array(storage.map(\.message)),
       "token": token.value.map { .string($0) } ?? .null, "account": .string(token.account),
       "queueCap": number(settings.queueCapBytes), "batchLimit": number(settings.batchLimitBytes),
@@ -77,6 +79,7 @@ package struct DeviceSetup: Sendable {
       "powerLoss": .bool(settings.powerLossDurability), "isolate": .bool(settings.isolate),
       "array": .bool(settings.arrayEnvelope), "sessionTimeout": number(settings.sessionTimeoutNs),
       "requestTimeout": number(settings.requestTimeoutNs),
+      "backgroundTime": number(settings.backgroundTimeNs),
       "planted": settings.planted.map { .string($0.rawValue) } ?? .null,
     ]
   }
@@ -97,8 +100,8 @@ package struct DeviceSetup: Sendable {
     lowPower = flag("lowPower")
     foreground = flag("foreground")
     keyAvailable = flag("keyAvailable")
+    consent = flag("consent")
     disk = DiskState(rawValue: text("disk")) ?? .ok
-    scriptsDisk = flag("scriptsDisk")
     medium = text("medium")
     storage = (message["storage"]?.arrayValue ?? []).compactMap(StorageWish.init)
     token = DeviceToken(
@@ -114,6 +117,7 @@ package struct DeviceSetup: Sendable {
     settings.arrayEnvelope = flag("array")
     settings.sessionTimeoutNs = number("sessionTimeout")
     settings.requestTimeoutNs = number("requestTimeout")
+    settings.backgroundTimeNs = number("backgroundTime")
     settings.planted = PlantedFault(rawValue: text("planted"))
   }
 }

@@ -30,10 +30,20 @@ enum PlantedFaults {
       case .keepsClearIndex:
         return ClearIndexStore(store, file: setup.folder + "/index.txt")
       case .logsEvents: return LoggingStore(store)
+      case .keepsBackgroundTime: return store
       }
     #else
       return store
     #endif
+  }
+
+  static func wrap(
+    _ time: ScriptedBackgroundTime, _ setup: DeviceSetup
+  ) -> any BackgroundAssertions {
+    #if DEBUG
+      if setup.settings.planted == .keepsBackgroundTime { return KeptAssertions(system: time) }
+    #endif
+    return time
   }
 
   #if DEBUG
@@ -49,6 +59,13 @@ enum PlantedFaults {
 }
 
 #if DEBUG
+  /// Asks for time in the background and never gives it back.
+  private struct KeptAssertions: BackgroundAssertions {
+    let system: ScriptedBackgroundTime
+    func begin(_ expiring: @escaping @Sendable () -> Void) -> Int? { system.begin(expiring) }
+    func end(_ id: Int) {}
+  }
+
   /// Deletes rows when they are sent instead of when they are acknowledged.
   private final class EagerStore: ForwardingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.

@@ -5,6 +5,9 @@ import TelemetrySDK
 /// medium that forgets what was never synced. SQLite and the SDK's own file operations run their
 /// real code and meet the errors of a real disk.
 ///
+/// A sync is asked for and told, and never waits for the real medium: what it means for a power loss
+/// is played, and a killed process loses nothing of what the system was given.
+///
 /// Thread safe.
 final class ScriptedDisk: Sendable {
   /// The name of the SQLite VFS whose files this disk hears of.
@@ -34,7 +37,7 @@ final class ScriptedDisk: Sendable {
         guard let context, let path else { return }
         Unmanaged<ScriptedDisk>.fromOpaque(context).takeUnretainedValue()
           .happened(kind, String(cString: path), offset, length)
-      })
+      }, plays_sync: 1)
     let slot = disk_hooks_add(canonical, hooks)
     guard slot >= 0 else { throw RunnerFailure("no scripted disk for \(folder)") }
     self.slot.withLock { $0 = slot }
@@ -115,9 +118,13 @@ private struct DiskFiles: FileOperations {
   }
 
   func sync(_ path: String) throws {
-    try disk.check(DISK_SYNC, "fsync")
-    try system.sync(path)
+    try checkSync(path)
     disk.happened(Int32(DISK_SYNC), path, 0, 0)
+  }
+
+  private func checkSync(_ path: String) throws {
+    try disk.check(DISK_SYNC, "fsync")
+    guard system.status(path) != nil else { throw FileError(operation: "open", code: 2) }  // ENOENT
   }
 
   func remove(_ path: String) throws {
@@ -143,10 +150,7 @@ private struct DiskFiles: FileOperations {
     try system.truncate(path, bytes: bytes)
   }
 
-  func syncDirectory(_ path: String) throws {
-    try disk.check(DISK_SYNC, "fsync")
-    try system.syncDirectory(path)
-  }
+  func syncDirectory(_ path: String) throws { try checkSync(path) }
 
   func lock(_ path: String) throws -> (any FileLock)? {
     let isNew = system.status(path) == nil
@@ -184,7 +188,6 @@ private struct DiskSync: SyncHandle {
 
   func sync() throws {
     try disk.check(DISK_SYNC, "fsync")
-    try system.sync()
     disk.happened(Int32(DISK_SYNC), path, 0, 0)
   }
   func close() { system.close() }

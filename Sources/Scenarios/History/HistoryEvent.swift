@@ -7,8 +7,9 @@ package enum HistoryEvent: Sendable, Hashable {
   case step(index: Int, what: String)
   /// A `when` step fired.
   case triggerFired(step: Int)
-  /// A condition the script sets: `network`, `app`, `lowPower`, `token`, `disk`, `key`, `wall`,
-  /// `server`, `gate <name>`, `listener`, with its new value.
+  /// A condition the script sets: `network`, `app`, `lowPower`, `token`, `disk`, `database`, `key`, `wall`, `consent`,
+  /// `server`, `gate <name>`, `listener`, with its new value. Also each turn of background time:
+  /// `assertion` and `task` with `<incarnation>.<number>` and `begun`, `expiring` or `ended`.
   case condition(name: String, value: String)
   /// A step needed a living device and found none: nothing was done.
   case missed(step: Int, what: String)

@@ -43,6 +43,10 @@ extension CaseRunner {
         .dropped(
           count: message["count"]?.intValue ?? 0, reason: message["reason"]?.stringValue ?? "",
           ids: []))
+    case "backgroundTime":
+      history.append(
+        .condition(
+          name: message["of"]?.stringValue ?? "", value: message["what"]?.stringValue ?? ""))
     case "storage": triggers.counted(message["operation"]?.stringValue ?? "")
     case "storageReached": triggers.storageReached(step: message["step"]?.intValue ?? -1)
     case "flushed":

@@ -118,9 +118,15 @@ extension CaseRunner {
         .condition(name: "wall", value: Quantity.text(durationNs: phone.wallOffsetNs)))
       try tell("wall", ["offset": .number(JSONNumber(phone.wallOffsetNs))])
     case .disk(let state): try setDisk(state)
+    case .database(let change):
+      history.append(.condition(name: "database", value: change.rawValue))
+      try databaseEditor.change(change, in: StoreFactory.databasePath(phone.configuration))
     case .key(let change): try changeKey(change)
     case .newSession: try tell("session", [:])
-    case .consent(let given): try tell("consent", ["on": .bool(given)])
+    case .consent(let given):
+      phone.consent = given
+      history.append(.condition(name: "consent", value: given ? "given" : "withdrawn"))
+      try tell("consent", ["on": .bool(given)])
     case .purge: try tell("purge", [:])
     case .quarantine(let requeue):
       history.append(.condition(name: "quarantine", value: requeue ? "requeue" : "clear"))

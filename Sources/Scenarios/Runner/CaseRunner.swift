@@ -73,6 +73,7 @@ final class CaseRunner {
   var abandonedFolders: [String] = []
   /// Who holds the device's database, while the script says that somebody does.
   var databaseLock: DatabaseLock?
+  var databaseEditor = DatabaseEditor()
 
   /// Events on their way into the device.
   struct Recording {
@@ -146,7 +147,6 @@ final class CaseRunner {
     phone.settings = scenario.device
     phone.token = scenario.device.token
     phone.folder = settings.folder + "/device"
-    phone.scriptsDisk = scenario.scriptsDisk
     phone.medium = scenario.losesPower ? settings.folder + "/medium" : ""
     try FileManager.default.createDirectory(
       atPath: phone.folder, withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ enum StepWords {
       return "record \(record.count) \"\(record.name)\"\(spread)"
     case .app(let foreground): return foreground ? "to foreground" : "to background"
     case .backgroundTask(let granted):
-      return granted ? "background time granted" : "background time expired"
+      return granted ? "background task granted" : "background time taken back"
     case .flush(let timeout): return "flush within \(Quantity.text(durationNs: timeout))"
     case .deviceToken(let token): return "device token \(token.value ?? "none")"
     case .key(let change): return "key \(change.rawValue)"
@@ -19,6 +19,7 @@ enum StepWords {
     case .lowPower(let on): return on ? "low power on" : "low power off"
     case .wallJump(let ns): return "wall clock jumps \(Quantity.text(durationNs: ns))"
     case .disk(let state): return "disk \(state.rawValue)"
+    case .database(let change): return "database \(change.rawValue)"
     default: return serverWords(action)
     }
   }

@@ -22,7 +22,8 @@ extension ScenarioShape {
       example: #"{"at":"2h","app":"background"}"#),
     ActionShape(
       "backgroundTask", .choice(["granted", "expired"]),
-      about: "The system grants background time, or takes it back.",
+      about: "The system wakes the app for a background task of at most 30 s, or takes back all"
+        + " background time that the SDK holds.",
       example: #"{"at":"3h","backgroundTask":"granted"}"#),
     ActionShape(
       "flush",
@@ -45,7 +46,9 @@ extension ScenarioShape {
       "session", .choice(["new"]), about: "The app asks for a new session.",
       example: #"{"at":"1h","session":"new"}"#),
     ActionShape(
-      "consent", .boolean, about: "The user gives or withdraws consent.",
+      "consent", .boolean,
+      about: "The user gives or withdraws consent. The app remembers it: one that is dead just now"
+        + " tells the SDK at its next start.",
       example: #"{"at":"1h","consent":false}"#),
     ActionShape(
       "purge", .choice(["all"]), about: "The app purges what is stored.",
@@ -65,7 +68,8 @@ extension ScenarioShape {
           "With `captive`: the portal's answer, a page or a redirect.")
       ],
       about: "`offline`: no path, connects refused, open connections reset. `lying`: the path is"
-        + " said to be there, the rest as offline. `captive`: a portal answers everything."
+        + " said to be there, the rest as offline. `hidden`: no path is said to be there, yet"
+        + " connections are made, as with some VPNs. `captive`: a portal answers everything."
         + " `wifi` (also `online`), `cellular`, `expensive`: flags only.",
       example: #"{"at":"0s","network":"offline"}"#),
     ActionShape(
@@ -88,6 +92,12 @@ extension ScenarioShape {
         + " `protected`: files cannot be opened, as before the first unlock after a boot."
         + " `corrupt`: the database is damaged. `ok`: all is well again.",
       example: #"{"at":"1h","disk":"full"}"#),
+    ActionShape(
+      "database", .choice(DatabaseChange.allCases.map(\.rawValue)),
+      about: "`bitFlip`: one bit of the oldest stored event is lost. `olderVersion`: the file is of"
+        + " the app's first version. `newerVersion`: the file is of a version that this app does"
+        + " not know; `ownVersion`: it is of this one again. Not together with `reboot`.",
+      example: #"{"at":"1h","database":"bitFlip"}"#),
     ActionShape(
       "kill", .choice(["SIGKILL"]), companions: [restartAfter],
       about: "The system kills the app.",

@@ -100,6 +100,11 @@ extension ScenarioShape {
       "noCrash", .boolean, about: "The app that hosts the SDK never crashed. Checked unasked.",
       evidence: "a device was started", example: #"{"noCrash":true}"#),
     ExpectationShape(
+      "timeGivenBack", .boolean,
+      about: "Background time was given back exactly once, and soon where the system took it back."
+        + " Checked unasked where some was granted.",
+      evidence: "background time was granted", example: #"{"timeGivenBack":true}"#),
+    ExpectationShape(
       "noPlaintext", .boolean,
       about: "No recorded text is readable in the device's files.",
       evidence: "the files were scanned for recorded text", example: #"{"noPlaintext":true}"#),

@@ -13,6 +13,16 @@ struct MeaningCheck {
     checkReferences()
     checkLanes()
     checkDevice()
+    checkDatabase()
+  }
+
+  /// What is written behind the scripted disk's back is unknown to its medium.
+  private mutating func checkDatabase() {
+    guard scenario.losesPower else { return }
+    for step in scenario.timeline {
+      guard case .database = step.action else { continue }
+      check.fail(step.position, "\"database\" and \"reboot\" cannot stand in one script")
+    }
   }
 
   private mutating func checkDevice() {

@@ -18,7 +18,7 @@ package enum LaneName: String, Sendable, CaseIterable, Hashable {
 /// A device broken on purpose. Exists in debug builds of the runner only, never in the SDK.
 package enum PlantedFault: String, Sendable, CaseIterable {
   case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText, neverSyncs, crashes,
-    isKilled, keepsClearIndex, logsEvents
+    isKilled, keepsClearIndex, logsEvents, keepsBackgroundTime
 }
 
 /// One script, checked, for one combination of its matrix.
@@ -53,18 +53,6 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-  /// True where the device's disk is more than the system's: it fills up, refuses, is locked by
-  /// somebody else, or forgets.
-  package var scriptsDisk: Bool {
-    timeline.contains { step in
-      switch step.action {
-      case .disk(let state): return state != .corrupt
-      case .reboot: return true
-      default: return false
-      }
-    }
-  }
-
   /// True where power is lost: what was never synced is gone then.
   package var losesPower: Bool {
     timeline.contains { step in
@@ -103,6 +91,7 @@ package struct DeviceSettings: Sendable {
   package var arrayEnvelope = false
   package var sessionTimeoutNs: Int64 = 1_800_000_000_000
   package var requestTimeoutNs: Int64 = 30_000_000_000
+  package var backgroundTimeNs: Int64 = 0
   package var token = DeviceToken(value: "T1", account: "", notify: false)
   package var planted: PlantedFault?
   package init() {}
@@ -156,6 +145,7 @@ package enum StepAction: Sendable {
   case lowPower(Bool)
   case wallJump(ns: Int64)
   case disk(DiskState)
+  case database(DatabaseChange)
   case kill(restartAfterNs: Int64?)
   case restart
   case reboot(restartAfterNs: Int64?)
@@ -169,7 +159,7 @@ extension StepAction {
   /// Whether only a running app can do it: for a dead one it cannot be kept until the next start.
   var needsLivingDevice: Bool {
     switch self {
-    case .backgroundTask, .flush, .newSession, .consent, .purge, .quarantine, .key(.rotate):
+    case .backgroundTask, .flush, .newSession, .purge, .quarantine, .key(.rotate):
       return true
     default: return false
     }
@@ -185,12 +175,15 @@ extension StepAction {
 }
 
 package enum KeyChange: String, Sendable { case rotate, lost, unavailable, available }
+package enum DatabaseChange: String, Sendable, CaseIterable {
+  case bitFlip, olderVersion, newerVersion, ownVersion
+}
 package enum DiskState: String, Sendable { case full, locked, protected, corrupt, ok }
 
 package enum NetworkState: String, Sendable, CaseIterable {
-  case wifi, cellular, expensive, offline, lying, captive
+  case wifi, cellular, expensive, offline, hidden, lying, captive
   /// What the system tells the app.
-  package var pathSatisfied: Bool { self != .offline }
+  package var pathSatisfied: Bool { self != .offline && self != .hidden }
   /// Whether a connection can be made.
   package var connects: Bool { self != .offline && self != .lying }
 }

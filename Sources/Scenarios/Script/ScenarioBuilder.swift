@@ -75,6 +75,7 @@ struct ScenarioBuilder {
     settings.arrayEnvelope = node["envelope"]?.string == "array"
     settings.sessionTimeoutNs = duration(node["sessionTimeout"]) ?? settings.sessionTimeoutNs
     settings.requestTimeoutNs = duration(node["requestTimeout"]) ?? settings.requestTimeoutNs
+    settings.backgroundTimeNs = duration(node["backgroundTime"]) ?? settings.backgroundTimeNs
     settings.planted = node["planted"]?.string.flatMap(PlantedFault.init)
     if let token = node["token"] { settings.token = deviceToken(token) }
     return settings
@@ -148,6 +149,9 @@ struct ScenarioBuilder {
     if let value = node["lowPower"]?.bool { return .lowPower(value) }
     if let value = node["clock"] { return .wallJump(ns: duration(value["wallJump"]) ?? 0) }
     if let value = node["disk"]?.string.flatMap(DiskState.init) { return .disk(value) }
+    if let value = node["database"]?.string.flatMap(DatabaseChange.init) {
+      return .database(value)
+    }
     let restart = duration(node["restartAfter"])
     if node["kill"] != nil { return .kill(restartAfterNs: restart) }
     if node["restart"] != nil { return .restart }

@@ -10,7 +10,7 @@ package enum ScenarioShape {
   package static let maxVariants = 256
 
   package static let networks = [
-    "wifi", "online", "cellular", "expensive", "offline", "lying", "captive",
+    "wifi", "online", "cellular", "expensive", "offline", "hidden", "lying", "captive",
   ]
   package static let phases = [
     "accept", "requestHead", "requestBody", "committed", "responseHead", "responseBody",
@@ -85,6 +85,10 @@ package enum ScenarioShape {
         "sessionTimeout", .duration, byDefault: "30m",
         "Background time after which a new session starts."),
       FieldShape("requestTimeout", .duration, byDefault: "30s", "Deadline of one request."),
+      FieldShape(
+        "backgroundTime", .duration, byDefault: "0s",
+        "How long the system lets the app run on in the background when the SDK asks for it; 0s:"
+          + " not at all."),
       FieldShape("token", .object(deviceToken), "The token provider's first answer."),
       FieldShape(
         "planted", .choice(PlantedFault.allCases.map(\.rawValue)),

@@ -192,6 +192,37 @@ final class StateCheckerTests: XCTestCase {
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["nonceReuse"], "runs unasked")
   }
 
+  private func backgroundTime(
+    _ turns: [(Double, String)], died: Double? = nil, drained: Bool = true
+  ) -> Verdict {
+    var made = HistoryMaker()
+    made.add(.started(incarnation: 1))
+    for (at, what) in turns { made.add(.condition(name: "assertion", value: what), at: at) }
+    if let died { made.add(.died(incarnation: 1, how: "SIGKILL"), at: died) }
+    made.add(.drained(drained), at: 100)
+    return made.verdict("timeGivenBack", "true")
+  }
+
+  func testBackgroundTime_whenItIsKeptOrEndedTwice_fails() {
+    let begun = (1.0, "1.1 begun")
+    let expiring = (20.0, "1.1 expiring")
+    let ended = (22.0, "1.1 ended")
+    XCTAssertEqual(backgroundTime([]).outcome, .unknown)
+    XCTAssertEqual(backgroundTime([begun, ended]).outcome, .pass)
+    XCTAssertEqual(backgroundTime([begun, expiring, ended]).outcome, .pass)
+    XCTAssertEqual(
+      backgroundTime([begun, expiring]),
+      .fail("the assertion 1.1 was taken back at 20s and not ended"))
+    XCTAssertEqual(backgroundTime([begun, expiring, (26, "1.1 ended")]).outcome, .fail)
+    XCTAssertEqual(
+      backgroundTime([begun, ended, ended]), .fail("the assertion 1.1 was ended 2 times"))
+    XCTAssertEqual(backgroundTime([begun]), .fail("the assertion 1.1 was never ended"))
+    XCTAssertEqual(backgroundTime([begun], drained: false).outcome, .pass, "still at work")
+    XCTAssertEqual(backgroundTime([begun], died: 30).outcome, .pass, "gone with the device")
+    XCTAssertEqual(backgroundTime([begun, expiring], died: 21).outcome, .pass)
+    XCTAssertEqual(backgroundTime([begun, expiring], died: 30).outcome, .fail)
+  }
+
   func testCheckers_whenTheLanguageKnowsAnExpectation_judgeIt() {
     let known = Set(Checkers.all.map(\.name))
     for expectation in ScenarioShape.expectations {

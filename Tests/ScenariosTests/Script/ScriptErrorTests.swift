@@ -232,6 +232,18 @@ final class ScriptErrorTests: XCTestCase {
       """)
   }
 
+  func testDatabase_whenPowerIsLostToo_isRefused() {
+    XCTAssertEqual(
+      message(
+        step("{\"at\":\"1s\",\"database\":\"bitFlip\"},\n{\"at\":\"2s\",\"reboot\":\"powerLoss\"}")),
+      """
+      s.json:2:1: "database" and "reboot" cannot stand in one script
+          {"at":"1s","database":"bitFlip"},
+          ^
+
+      """)
+  }
+
   func testTwoActions_whenOneStepHasBoth_isRefused() {
     XCTAssertEqual(
       message(step(#"{"at":"1s","lowPower":true,"session":"new"}"#)),

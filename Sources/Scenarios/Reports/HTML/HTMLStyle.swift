@@ -42,7 +42,7 @@ enum HTMLStyle {
     svg text{font:12px system-ui,sans-serif;fill:var(--text)}
     svg .row{text-anchor:end;fill:var(--dim)}svg .small{font-size:11px}svg .time{fill:var(--dim)}
     .band{fill:var(--wifi)}.band.cellular,.band.expensive{fill:var(--cell)}
-    .band.offline,.band.lying{fill:var(--offband)}.band.captive{fill:var(--captive)}
+    .band.offline,.band.lying,.band.hidden{fill:var(--offband)}.band.captive{fill:var(--captive)}
     .band.other{fill:var(--line)}.away{fill:var(--off)}
     .mark path,.mark circle{fill:var(--dim);stroke:none}
     .mark.kill path{fill:none;stroke:var(--bad);stroke-width:2.5}

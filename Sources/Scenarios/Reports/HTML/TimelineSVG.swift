@@ -54,7 +54,7 @@ struct TimelineSVG {
     for band in timeline.network {
       let from = axis.x(band.fromNs)
       let width = max(1, axis.x(band.toNs) - from)
-      let known = ["wifi", "cellular", "expensive", "offline", "lying", "captive"]
+      let known = ["wifi", "cellular", "expensive", "offline", "hidden", "lying", "captive"]
       let kind = known.first { band.value.hasPrefix($0) } ?? "other"
       let value = XMLText.content(band.value)
       svg += "<g><title>\(value) from \(ScenarioTime.text(band.fromNs)) to"

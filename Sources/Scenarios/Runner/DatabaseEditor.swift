@@ -1,0 +1,50 @@
+import TelemetrySDK
+
+/// Changes a device's database behind its back: a cell of the flash that lost a bit, or the file of
+/// another version of the app.
+///
+/// Belongs to the runner's thread.
+struct DatabaseEditor {
+  /// A version that no app of ours has written yet.
+  private static let newer: Int64 = 99
+  /// Real milliseconds to wait for a statement of the device.
+  private static let busyMs: Int32 = 10_000
+
+  /// The file's version before it was made newer.
+  private var ownVersion: Int64?
+
+  mutating func change(_ change: DatabaseChange, in database: String) throws {
+    do {
+      let connection = try SQLiteConnection(
+        path: database, vfs: nil, busyMs: DatabaseEditor.busyMs)
+      // Nothing is checkpointed: the log stays the device's.
+      defer { connection.closeUntouched() }
+      switch change {
+      case .bitFlip: try flipOldestRow(connection)
+      case .olderVersion:
+        try connection.execute(
+          "BEGIN IMMEDIATE; ALTER TABLE quarantine DROP COLUMN detail_key;"
+            + "ALTER TABLE quarantine DROP COLUMN detail; PRAGMA user_version = 1; COMMIT")
+      case .newerVersion:
+        ownVersion = try connection.integer("PRAGMA user_version")
+        try connection.execute("PRAGMA user_version = \(DatabaseEditor.newer)")
+      case .ownVersion:
+        guard let ownVersion else { throw RunnerFailure("it was never of a newer version") }
+        try connection.execute("PRAGMA user_version = \(ownVersion)")
+      }
+    } catch { throw RunnerFailure("the database cannot be changed: \(error)") }
+  }
+
+  /// One bit in the middle of what is sealed.
+  private func flipOldestRow(_ connection: SQLiteConnection) throws {
+    let oldest = try connection.prepare("SELECT seq, sealed FROM events ORDER BY seq LIMIT 1")
+    guard try oldest.step() else { throw RunnerFailure("no event is stored") }
+    let sequence = oldest.integer(0)
+    var sealed = oldest.bytes(1)
+    oldest.reset()
+    guard !sealed.isEmpty else { throw RunnerFailure("the oldest event is empty") }
+    sealed[sealed.count / 2] ^= 1
+    let digits = sealed.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try connection.execute("UPDATE events SET sealed = x'\(digits)' WHERE seq = \(sequence)")
+  }
+}
