@@ -59,6 +59,11 @@ enum PlantedFaults {
 }
 
 #if DEBUG
+  extension NewEvent {
+    /// What nobody may find in a file.
+    fileprivate var clearText: [UInt8] { content.json(id: id, wallMs: recordedAtMs) ?? [] }
+  }
+
   /// Asks for time in the background and never gives it back.
   private struct KeptAssertions: BackgroundAssertions {
     let system: ScriptedBackgroundTime
@@ -126,7 +131,7 @@ enum PlantedFaults {
   private final class PlainTextStore: FileKeepingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.
     override func arrives(_ event: NewEvent) {
-      add(event.json)
+      add(event.clearText)
     }
   }
 
@@ -135,7 +140,7 @@ enum PlantedFaults {
     // Guard: as its parent; no state of its own.
     override func arrives(_ event: NewEvent) {
       // Broken on purpose: an event that is no JSON has nothing to index.
-      if let value = try? JSONValue.parse(event.json) {
+      if let value = try? JSONValue.parse(event.clearText) {
         let words = [value["ts"], value["sessionId"]].compactMap { $0?.stringValue }
         add(Array(words.joined(separator: "|").utf8))
       }
@@ -152,7 +157,7 @@ enum PlantedFaults {
   private final class LoggingStore: ForwardingStore, @unchecked Sendable {
     // Guard: as its parent; no state of its own.
     override func arrives(_ event: NewEvent) {
-      FileHandle.standardError.write(Data(event.json + [0x0a]))
+      FileHandle.standardError.write(Data(event.clearText + [0x0a]))
     }
   }
 #endif
