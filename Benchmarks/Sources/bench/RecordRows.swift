@@ -40,7 +40,8 @@ enum RecordRows {
 
   static func oneThread() throws -> [Row] {
     let count = 20_000
-    var calls = CallTimes()
+    // Of the three runs the one with the fewest slow calls: others' work on the machine only adds.
+    var calls: CallTimes?
     let ours = try best {
       try withFolder { folder in
         let telemetry = try started(configuration(folder))
@@ -53,18 +54,26 @@ enum RecordRows {
             }
           }
         }
-        calls = times
+        if times.p999 < calls?.p999 ?? .infinity { calls = times }
         return times.total
       }
     }
-    let limit = try best { try withFolder { limit_record($0, Int32(count), sealedSize) } }
+    var limitP999 = Double.infinity
+    let limit = try best {
+      try withFolder { folder in
+        var p999 = Double.infinity
+        let took = limit_record(folder, Int32(count), sealedSize, &p999)
+        limitP999 = min(limitP999, p999)
+        return took
+      }
+    }
     guard limit > 0 else { throw RowFailure("the limit did not run") }
     return [
       .ratio(
         "record, one thread", ours: ours, limit: limit, atMost: 1.3,
         detail: "\(format(ours / Double(count) * 1e6)) µs against "
           + "\(format(limit / Double(count) * 1e6)) µs")
-    ] + calls.rows
+    ] + (calls?.rows(limitP999: limitP999) ?? [])
   }
 
   static func eightThreads() throws -> Row {
