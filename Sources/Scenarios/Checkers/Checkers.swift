@@ -18,9 +18,11 @@ package enum Checkers {
   package static func named(_ name: String) -> Checker? { byName[name] }
 
   /// Judges a finished run: its script's expectations, and what holds for every run.
-  package static func judge(_ history: History) -> [CheckResult] {
-    let evidence = Evidence(history)
-    return judge(evidence, history.header.expectations) + always(evidence)
+  package static func judge(_ history: History) -> [CheckResult] { judge(Evidence(history)) }
+
+  /// The same for a history that was sorted before.
+  package static func judge(_ evidence: Evidence) -> [CheckResult] {
+    judge(evidence, evidence.history.header.expectations) + always(evidence)
   }
 
   /// Judges a run, or the part of it so far, by the given expectations alone.

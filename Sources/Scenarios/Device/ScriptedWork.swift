@@ -159,10 +159,24 @@ package final class ScriptedRandom: RandomSource {
       counters[purpose] = counter + 1
       return counter
     }
+    return ScriptedRandom.draw(key(purpose), counter)
+  }
+
+  private func key(_ purpose: String) -> UInt64 {
     var hash = ScriptedRandom.mix(seed ^ 0x9e37_79b9_7f4a_7c15)
     hash = ScriptedRandom.mix(hash ^ incarnation &* 0xff51_afd7_ed55_8ccd)
     for byte in purpose.utf8 { hash = ScriptedRandom.mix(hash ^ UInt64(byte)) }
-    return ScriptedRandom.mix(hash ^ counter &* 0xc4ce_b9fe_1a85_ec53)
+    return hash
+  }
+
+  private static func draw(_ key: UInt64, _ counter: UInt64) -> UInt64 {
+    mix(key ^ counter &* 0xc4ce_b9fe_1a85_ec53)
+  }
+
+  /// The first draws for a purpose, without counting them: for whoever needs many at once.
+  func first(_ count: Int, purpose: String) -> [UInt64] {
+    let key = key(purpose)
+    return (0..<count).map { ScriptedRandom.draw(key, UInt64($0)) }
   }
 
   /// The finaliser of SplitMix64.

@@ -9,7 +9,8 @@ extension CaseReport {
     self.init(
       history: history, results: result.checks, skipped: result.skipped,
       runnerFailure: result.failure, unavailable: result.unavailable, artifacts: result.kept,
-      tookMs: Int64(max(0, min(result.realSeconds, 1e9)) * 1000))
+      tookMs: Int64(max(0, min(result.realSeconds, 1e9)) * 1000),
+      figures: result.figures)
   }
 }
 

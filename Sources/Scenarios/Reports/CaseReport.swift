@@ -26,10 +26,11 @@ package struct CaseReport: Sendable, Hashable {
 
   package init(
     history: History, results: [CheckResult], skipped: String? = nil, runnerFailure: String? = nil,
-    unavailable: String? = nil, artifacts: String? = nil, tookMs: Int64 = 0
+    unavailable: String? = nil, artifacts: String? = nil, tookMs: Int64 = 0,
+    figures: CaseFigures? = nil
   ) {
     self.history = history
-    figures = CaseFigures(history)
+    self.figures = figures ?? CaseFigures(Evidence(history))
     self.results = results
     self.skipped = skipped
     self.runnerFailure = runnerFailure
@@ -115,12 +116,11 @@ package struct CaseFigures: Sendable, Hashable {
   /// Scenario time of the last entry.
   package var lastNs: Int64 = 0
 
-  package init(_ history: History) {
-    let evidence = Evidence(history)
+  package init(_ evidence: Evidence) {
     recorded = evidence.durable.count
     delivered = evidence.stories.all.filter { $0.stored > 0 }.count
     duplicates = evidence.requests.reduce(0) { $0 + ($1.commit?.duplicates.count ?? 0) }
     requests = evidence.requests.count
-    lastNs = history.entries.map(\.atNs).max() ?? 0
+    lastNs = evidence.history.entries.map(\.atNs).max() ?? 0
   }
 }

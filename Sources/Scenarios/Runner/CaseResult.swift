@@ -14,6 +14,8 @@ package struct CaseResult: Sendable {
   /// Where device folder, log and history were kept; nil where they were not.
   package var kept: String?
   package var realSeconds = 0.0
+  /// The history's figures, where they were counted already.
+  package var figures: CaseFigures?
 
   package var exitCode: ExitCode {
     if skipped != nil { return .pass }

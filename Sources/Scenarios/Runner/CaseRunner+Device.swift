@@ -39,12 +39,17 @@ extension CaseRunner {
     let board = rig.board
     if settings.lane == .virtual {
       let triggers = self.triggers
+      let hasWritten = self.hasWritten
+      hasWritten.withLock { $0 = true }
       return VirtualLink(
         incarnation: incarnation, mailbox: mailbox,
         network: VirtualTransport(
           performer: rig.performer, network: { rig.engine.listenerState },
           onHang: { board.hangs($0) }),
-        onStorage: { triggers.storage($0.rawValue) })
+        onStorage: {
+          hasWritten.withLock { $0 = true }
+          triggers.storage($0.rawValue)
+        })
     }
     let process = try DeviceProcess(
       executable: settings.executable, logFile: settings.folder + "/device.log",

@@ -30,6 +30,14 @@ extension CaseRunner {
     if offers & (offers - 1) == 0 { try lookForSecrets() }
   }
 
+  /// Whether anything was written since the last call.
+  func takeWrites() -> Bool {
+    hasWritten.withLock { wrote in
+      defer { wrote = false }
+      return wrote
+    }
+  }
+
   /// Writes down the size of the device's files where it is the largest so far.
   func measureFiles() {
     let bytes = FolderSize.bytes(of: phone.folder)

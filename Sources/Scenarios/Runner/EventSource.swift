@@ -48,8 +48,8 @@ enum EventSource {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var text: [UInt8] = []
     text.reserveCapacity(bytes)
-    while text.count < bytes {
-      var word = random.next(purpose: "filler")
+    for draw in random.first((bytes + 9) / 10, purpose: "filler") {
+      var word = draw
       for _ in 0..<10 where text.count < bytes {
         text.append(alphabet[Int(word & 63)])
         word >>= 6

@@ -96,8 +96,10 @@ final class SuiteRunner: Sendable {
     result.unavailable = outcome.unavailable
     result.realSeconds = outcome.realSeconds
     result.checks = outcome.checks
+    let evidence = Evidence(outcome.history)
+    result.figures = CaseFigures(evidence)
     if outcome.failure == nil && outcome.unavailable == nil {
-      result.checks += Checkers.judge(outcome.history)
+      result.checks += Checkers.judge(evidence)
     }
     if result.exitCode != .pass, let out = options.outFolder {
       result.kept = keep(folder, planned, out, outcome)

@@ -162,5 +162,6 @@ final class DeviceProcessTests: XCTestCase {
       (0..<100).map { _ in second.next(purpose: "jitter") }
       + (0..<100).map { _ in first.next(purpose: "id") }
     XCTAssertEqual(Set(draws + others).count, 300)
+    XCTAssertEqual(second.first(100, purpose: "jitter"), Array(others.prefix(100)))
   }
 }
