@@ -5,6 +5,8 @@ import JSONText
 final class EventFeed: Sendable {
   private struct State {
     var lines: [[UInt8]] = []
+    /// Of all lines together.
+    var bytes = 0
     var dropped = 0
     var park: Park?
     var heartbeat: (any EngineTimer)?
@@ -16,15 +18,17 @@ final class EventFeed: Sendable {
   private let state = Guarded(State())
   private let listener = Guarded<Int?>(nil)
 
-  /// Events kept for a client that reads slowly.
+  /// Events kept for a client that reads slowly, and bytes of them: one event may name a thousand
+  /// ids.
   static let maxWaiting = 1_000
+  static let maxWaitingBytes = 4_000_000
   /// A comment goes out this often, so that a vanished client is noticed.
   private static let heartbeatNs: Int64 = 15_000_000_000
   static let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
 
   init(engine: BatchEngine) {
     self.engine = engine
-    state.access { $0.lines = [Array(": listening\n\n".utf8)] }
+    add(Array(": listening\n\n".utf8))
     let id = engine.hub.add { [weak self] event in self?.add(EventFeed.line(event)) }
     listener.access { $0 = id }
     scheduleHeartbeat()
@@ -41,6 +45,7 @@ final class EventFeed: Sendable {
       }
       for line in state.lines { bytes += line }
       state.lines = []
+      state.bytes = 0
       return bytes
     }
   }
@@ -78,11 +83,16 @@ final class EventFeed: Sendable {
   private func add(_ line: [UInt8]) {
     let park = state.access { state -> Park? in
       guard !state.isClosed else { return nil }
-      if state.lines.count >= EventFeed.maxWaiting {
+      while let oldest = state.lines.first,
+        state.lines.count >= EventFeed.maxWaiting
+          || state.bytes + line.count > EventFeed.maxWaitingBytes
+      {
         state.lines.removeFirst()
+        state.bytes -= oldest.count
         state.dropped += 1
       }
       state.lines.append(line)
+      state.bytes += line.count
       defer { state.park = nil }
       return state.park
     }

@@ -7,10 +7,13 @@ import JSONText
 final class JSONLog: Sendable {
   private struct State {
     var lines: [String] = []
+    /// Of all lines together.
+    var bytes = 0
     var dropped = 0
   }
 
   private static let maxQueuedLines = 10_000
+  private static let maxQueuedBytes = 16_000_000
   private let state = Guarded(State())
   private let arrived = DispatchSemaphore(value: 0)
   private let descriptor: Int32
@@ -38,11 +41,14 @@ final class JSONLog: Sendable {
     for (key, value) in details { object[key] = value }
     let line = String(decoding: JSONWriter.bytes(.object(object)), as: UTF8.self) + "\n"
     let added = state.access { state -> Bool in
-      guard state.lines.count < JSONLog.maxQueuedLines else {
+      guard state.lines.count < JSONLog.maxQueuedLines,
+        state.bytes + line.utf8.count <= JSONLog.maxQueuedBytes
+      else {
         state.dropped += 1
         return false
       }
       state.lines.append(line)
+      state.bytes += line.utf8.count
       return true
     }
     if added { arrived.signal() }

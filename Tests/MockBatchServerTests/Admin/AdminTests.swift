@@ -150,6 +150,12 @@ final class AdminTests: XCTestCase {
     XCTAssertTrue(text.contains("\"name\":\"g\",\"state\":\"open\""), text)
     for _ in 0..<EventFeed.maxWaiting + 7 { driver.engine.setGate("g", isOpen: true) }
     XCTAssertEqual(taken()?.hasPrefix("event: dropped\ndata: {\"count\":7}\n\n"), true)
+    // Lines are long at times: what waits is bounded in bytes, too.
+    let name = String(repeating: "g", count: EventFeed.maxWaitingBytes / 10)
+    for _ in 0..<15 { driver.engine.setGate(name, isOpen: true) }
+    let rest = try XCTUnwrap(taken())
+    XCTAssertTrue(rest.hasPrefix("event: dropped\ndata: {\"count\":6}\n\n"), "\(rest.prefix(60))")
+    XCTAssertLessThan(rest.utf8.count, EventFeed.maxWaitingBytes + 100)
     driver.clock.advance(toNs: 15_000_000_000)
     XCTAssertEqual(taken()?.hasSuffix(": heartbeat\n\n"), true)
     XCTAssertEqual(taken(), "")
