@@ -24,6 +24,9 @@ public final class BatchServer: Sendable {
     public var tls: TLSOptions?
     /// What the admin endpoints ask for; required where `host` is no loopback address.
     public var adminToken: String?
+    /// Names besides loopback ones and addresses under which the admin endpoints may be called. A
+    /// page of another site cannot choose what a name of yours stands for.
+    public var adminHosts: [String] = []
     /// Threads that serve connections, 1 to 64; more than the machine has cores are of no use. On
     /// one, requests are taken strictly one after the other.
     public var threads = 1
@@ -174,6 +177,7 @@ struct ServerHandlers: Sendable {
     settings.isLoopback =
       configuration.host == "localhost" || configuration.host == "::1"
       || configuration.host.hasPrefix("127.")
+    settings.hosts = configuration.adminHosts
     settings.shutdown = configuration.onShutdown
     let admin = AdminHandler(engine: engine, settings: settings)
     self.admin = admin

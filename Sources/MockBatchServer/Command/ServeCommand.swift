@@ -58,6 +58,7 @@ public enum ServeCommand {
     var configuration = BatchServer.Configuration(
       host: options.host, port: options.port, adminPort: options.adminPort, tls: options.tls)
     configuration.adminToken = options.adminToken
+    configuration.adminHosts = options.adminHosts
     configuration.threads =
       options.threads ?? max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
     configuration.limits.idleTimeoutNs = UInt64(options.idleSeconds) * 1_000_000_000

@@ -6,6 +6,7 @@ struct ServeOptions: Equatable {
   var port = 0
   var adminPort: Int?
   var adminToken: String?
+  var adminHosts: [String] = []
   var readyFile: String?
   var tokens: [String] = []
   var planFile: String?
@@ -47,6 +48,7 @@ struct ServeOptions: Equatable {
       case "--port": port = try ServeOptions.port(name, value())
       case "--admin-port": adminPort = try ServeOptions.port(name, value())
       case "--admin-token": adminToken = try ServeOptions.filled(name, value())
+      case "--admin-host": adminHosts.append(try ServeOptions.filled(name, value()))
       case "--ready-file": readyFile = try ServeOptions.filled(name, value())
       case "--token": tokens.append(try ServeOptions.filled(name, value()))
       case "--plan": planFile = try ServeOptions.filled(name, value())
@@ -132,6 +134,8 @@ struct ServeOptions: Equatable {
       --token TOKEN        accept this bearer token; repeatable; without it any token will do
       --ledger FILE        SQLite file that outlives the server; without it memory
       --admin-token TOKEN  required by /__admin; needed when --host is no loopback address
+      --admin-host NAME    a name that /__admin may be called by, besides localhost and addresses;
+                           repeatable
 
     TLS
       --tls                a certificate for localhost, made at start

@@ -229,6 +229,12 @@ final class AdminTests: XCTestCase {
     XCTAssertEqual(status([("Cookie", value + "x")]), 401)
     XCTAssertEqual(
       call(admin, "GET", "/health", host: "evil.example", headers: [("Cookie", value)]).status, 403)
+    settings.hosts = ["Desk.local"]
+    let named = AdminHandler(engine: engine, settings: settings)
+    let bearer = [("Authorization", "Bearer secret")]
+    XCTAssertEqual(
+      call(named, "GET", "/health", host: "desk.local:8081", headers: bearer).status, 200)
+    XCTAssertEqual(call(named, "GET", "/health", host: "desk", headers: bearer).status, 403)
   }
 
   func testOpenAPI_whenServed_describesEveryEndpoint() throws {

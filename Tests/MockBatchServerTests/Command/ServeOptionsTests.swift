@@ -8,7 +8,7 @@ final class ServeOptionsTests: XCTestCase {
       "--host", "localhost", "--port=8080", "--admin-port", "0", "--ready-file", "r", "--token",
       "a", "--token=b", "--plan", "p", "--ledger", "l", "--log", "json", "--drain-seconds", "3",
       "--tls-ca-file", "c", "--tls-fault", "wrong-host", "--admin-token", "x", "--threads", "3",
-      "--idle-seconds", "5",
+      "--idle-seconds", "5", "--admin-host", "desk.local", "--admin-host=desk",
     ])
     XCTAssertEqual(options.host, "localhost")
     XCTAssertEqual(options.port, 8080)
@@ -18,6 +18,7 @@ final class ServeOptionsTests: XCTestCase {
     XCTAssertEqual(options.drainSeconds, 3)
     XCTAssertEqual(options.threads, 3)
     XCTAssertEqual(options.idleSeconds, 5)
+    XCTAssertEqual(options.adminHosts, ["desk.local", "desk"])
     XCTAssertEqual(
       options.tls, TLSOptions(certificate: .generated, fault: .wrongHost, caFile: "c"))
   }
@@ -45,7 +46,7 @@ final class ServeOptionsTests: XCTestCase {
     for name in [
       "--host", "--port", "--admin-port", "--ready-file", "--plan", "--token", "--ledger",
       "--admin-token", "--tls", "--tls-ca-file", "--tls-cert", "--tls-key", "--tls-fault", "--log",
-      "--drain-seconds", "--threads", "--idle-seconds", "--help",
+      "--drain-seconds", "--threads", "--idle-seconds", "--admin-host", "--help",
     ] {
       XCTAssertTrue(ServeOptions.help.contains(name), name)
     }
