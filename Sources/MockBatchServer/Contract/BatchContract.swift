@@ -28,7 +28,7 @@ package struct DecodedBatch: Sendable {
 
 /// The rules of `POST /v1/telemetry/batch`: what a request must be to be a batch. Pure, but for the
 /// inflaters it keeps.
-package struct BatchContract: Sendable {
+package final class BatchContract: Sendable {
   package let rules: ContractRules
   private let inflaters = InflaterPool()
   private let rejectedTypes: Set<String>

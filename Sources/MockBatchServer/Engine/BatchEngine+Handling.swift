@@ -34,7 +34,10 @@ extension BatchEngine: ExchangeHandler {
       entry.ending = "refused: \(reason)"
       return entry
     }
-    metrics.access { $0.note(EngineMetrics.End(entry, wasResponded: true)) }
+    let end = EngineMetrics.End(
+      status: status, isComplete: false, effects: [], problem: nil, receivedBytes: bytes.count,
+      sentBytes: 0)
+    metrics.access { $0.note(end) }
     report(entry.id, .invalid(reason: reason))
   }
 

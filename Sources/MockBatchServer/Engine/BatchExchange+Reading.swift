@@ -2,18 +2,17 @@
 extension BatchExchange {
   /// The head has come.
   func begin() {
-    let head = entry.request
+    let path = entry.request.path
     report(
       .requestStarted(
-        method: head.method, path: head.path, connection: entry.context.connection,
-        incarnation: head.headers[BatchEngine.incarnationHeader]))
-    let path = head.path
+        method: entry.request.method, path: path, connection: entry.context.connection,
+        incarnation: entry.request.headers[BatchEngine.incarnationHeader]))
     route = engine.routes.first { $0.accepts(path: path) }
     entry.route = route?.name ?? ""
     if entry.context.indexOnConnection == 0 { report(.phase(.accept)) }
     let opening = openingActions()
     if step == nil { takeEarlyStep() }
-    if step == nil, opening.isEmpty, head.headers.contains("expect"),
+    if step == nil, opening.isEmpty, entry.request.headers.contains("expect"),
       let problem = headProblem() ?? lengthProblem()
     {
       // The client waits with its body: it need not send it.

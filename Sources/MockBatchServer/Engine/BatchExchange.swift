@@ -75,12 +75,14 @@ final class BatchExchange: Exchange, @unchecked Sendable {
     for timer in timers { timer.cancel() }
     if let gate { engine.gates.leave(gate.name, gate.park) }
     if case .incompleteRequest(let why) = ending { noteReadingLimit(why) }
-    entry.bytesSent = bytesSent
-    entry.endedNs = engine.clock.nowNs
-    entry.ending = ending.text
-    // The journal has the rest since the answer.
-    isAnswered ? engine.journal.close(entry) : engine.journal.update(entry)
-    let end = EngineMetrics.End(entry, wasResponded: isAnswered)
+    if !isAnswered { engine.journal.update(entry) }
+    engine.journal.close(
+      id, effects: entry.effects, bytesSent: bytesSent, atNs: engine.clock.nowNs,
+      ending: ending.text)
+    let end = EngineMetrics.End(
+      status: isAnswered ? entry.response?.status : nil, isComplete: entry.isComplete,
+      effects: entry.effects, problem: entry.problem, receivedBytes: entry.request.wireBytes,
+      sentBytes: bytesSent)
     engine.metrics.access { $0.note(end) }
     report(.finished(bytesSent: bytesSent, ending: ending.text))
   }
@@ -162,12 +164,13 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       rejectsConflicts: plan.contract.rules.rejectsConflicts,
       wantsOutcomes: isHeard)
     do {
-      let answer = try prepared.commit(spec, origin)
+      var answer = try prepared.commit(spec, origin)
+      if spec != .none {
+        report(answer.result.event)
+        answer.result.outcomes = []
+        entry.commit = answer.result
+      }
       committed = answer
-      guard spec != .none else { return }
-      entry.commit = answer.result
-      report(answer.result.event)
-      entry.commit?.outcomes = []
     } catch {
       problem = Problem(.ledgerFailed, "\(error)")
       if let problem { note(problem) }
@@ -186,12 +189,12 @@ final class BatchExchange: Exchange, @unchecked Sendable {
   /// The answer as one step, where nothing shapes it; else its steps are put into the script.
   private func answer() -> ExchangeStep? {
     let spec = step?.response
-    var draw = self.draw
     let maker = AnswerMaker(
       spec: spec, committed: committed, problem: problem, dates: engine.dates,
       wallMs: engine.clock.wallMs)
     let response = maker.response()
     if let fault = spec?.fault {
+      var draw = self.draw
       insert(faulty(fault, response, &draw))
       return nil
     }
@@ -209,7 +212,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
         isHead: isHead, minorVersion: request.minorVersion,
         closes: request.headers.value(of: "connection", equals: "close")),
       hasNoBody: isHead || HTTPResponse.isBodiless(response.status),
-      now: engine.clock.nowNs, draw: draw)
+      now: engine.clock.nowNs, draw: self.draw)
     insert(shape.actions())
     if connection != nil {
       engine.connections.noteSent(entry.context.connection, shape.countedBytes)

@@ -23,7 +23,7 @@ public protocol EngineTimer: Sendable {
 
 /// The real clock: a monotonic clock that starts at zero when it is made, and the system's wall
 /// clock.
-public struct LiveEngineClock: EngineClock {
+public final class LiveEngineClock: EngineClock {
   private let start: UInt64
   private let queue: DispatchQueue
 

@@ -19,15 +19,6 @@ struct EngineMetrics: Sendable {
     var problem: ProblemKind?
     var receivedBytes: Int
     var sentBytes: Int
-
-    init(_ entry: JournalEntry, wasResponded: Bool) {
-      status = wasResponded ? entry.response?.status : nil
-      isComplete = entry.isComplete
-      effects = entry.effects
-      problem = entry.problem
-      receivedBytes = entry.request.wireBytes
-      sentBytes = entry.bytesSent
-    }
   }
 
   mutating func note(_ end: End) {

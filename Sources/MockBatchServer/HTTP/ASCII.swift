@@ -1,3 +1,5 @@
+import Foundation
+
 /// Byte classes of the HTTP grammar (RFC 9110 section 5.6).
 enum ASCII {
   static let tab: UInt8 = 0x09
@@ -8,6 +10,14 @@ enum ASCII {
   @inline(__always)
   static func lowercased(_ byte: UInt8) -> UInt8 {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
+  }
+
+  /// Where the next line feed is; the count of bytes where there is none.
+  static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    guard let base = bytes.baseAddress, start < bytes.count,
+      let found = memchr(base + start, Int32(lineFeed), bytes.count - start)
+    else { return bytes.count }
+    return UnsafeRawPointer(found) - base
   }
 
   @inline(__always)

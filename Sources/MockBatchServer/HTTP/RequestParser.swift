@@ -243,8 +243,7 @@ struct RequestParser {
   private mutating func nextLine(
     _ rest: UnsafeRawBufferPointer, limit: Int
   ) throws -> Range<Int>? {
-    var index = scanned
-    while index < rest.count, rest[index] != ASCII.lineFeed { index += 1 }
+    let index = ASCII.lineFeed(in: rest, from: scanned)
     scanned = index
     guard index <= limit else {
       if case .head = state, !head.hasRequestLine {

@@ -58,9 +58,15 @@ package final class Journal: Sendable {
       self.bytes = max(1, bytes)
     }
   }
+  /// An entry on the heap, so that the ring moves a pointer and not half a kilobyte. Never leaves
+  /// the journal's lock.
+  private final class Record {
+    var entry: JournalEntry
+    init(_ entry: JournalEntry) { self.entry = entry }
+  }
   private struct State {
     /// A ring: entry `id` lies at `id % capacity` until it is overwritten or dropped.
-    var ring: [JournalEntry?] = []
+    var ring: [Record?] = []
     var nextID = 1
     var firstID = 1
     var bytes = 0
@@ -79,7 +85,7 @@ package final class Journal: Sendable {
     state.access { state in
       let entry = make(state.nextID)
       state.nextID += 1
-      put(entry, &state)
+      put(Record(entry), &state)
       return entry
     }
   }
@@ -87,22 +93,21 @@ package final class Journal: Sendable {
   /// Replaces an entry that is still there.
   func update(_ entry: JournalEntry) {
     state.access { state in
-      guard entry.id >= state.firstID, let old = state.ring[slot(entry.id)], old.id == entry.id
-      else { return }
-      state.bytes -= old.bytes
-      put(entry, &state)
+      guard let record = record(entry.id, state) else { return }
+      state.bytes += entry.bytes - record.entry.bytes
+      record.entry = entry
+      makeRoom(&state, keeping: entry.id)
     }
   }
 
   /// Tells an entry that is still there how its exchange ended; the rest of it stays.
-  func close(_ entry: JournalEntry) {
+  func close(_ id: Int, effects: [String], bytesSent: Int, atNs: Int64, ending: String) {
     state.access { state in
-      let slot = slot(entry.id)
-      guard entry.id >= state.firstID, state.ring[slot]?.id == entry.id else { return }
-      state.ring[slot]?.effects = entry.effects
-      state.ring[slot]?.bytesSent = entry.bytesSent
-      state.ring[slot]?.endedNs = entry.endedNs
-      state.ring[slot]?.ending = entry.ending
+      guard let record = record(id, state) else { return }
+      record.entry.effects = effects
+      record.entry.bytesSent = bytesSent
+      record.entry.endedNs = atNs
+      record.entry.ending = ending
     }
   }
 
@@ -123,8 +128,7 @@ package final class Journal: Sendable {
   /// An entry by its number; nil when it never was or has made room.
   package func entry(_ id: Int) -> JournalEntry? {
     state.access { state in
-      guard id >= state.firstID, id < state.nextID else { return nil }
-      return state.ring[slot(id)]
+      record(id, state)?.entry
     }
   }
 
@@ -132,7 +136,7 @@ package final class Journal: Sendable {
   package var entries: [JournalEntry] {
     state.access { state in
       guard !state.ring.isEmpty else { return [] }
-      return (state.firstID..<state.nextID).compactMap { state.ring[slot($0)] }
+      return (state.firstID..<state.nextID).compactMap { state.ring[slot($0)]?.entry }
     }
   }
 
@@ -148,23 +152,34 @@ package final class Journal: Sendable {
 
   private func slot(_ id: Int) -> Int { id % limits.entries }
 
-  private func put(_ entry: JournalEntry, _ state: inout State) {
-    let slot = slot(entry.id)
+  private func record(_ id: Int, _ state: State) -> Record? {
+    guard id >= state.firstID, id < state.nextID, let record = state.ring[slot(id)],
+      record.entry.id == id
+    else { return nil }
+    return record
+  }
+
+  private func put(_ record: Record, _ state: inout State) {
+    let id = record.entry.id
+    let slot = slot(id)
     while state.ring.count <= slot { state.ring.append(nil) }
-    if let old = state.ring[slot], old.id != entry.id {
-      state.bytes -= old.bytes
+    if let old = state.ring[slot] {
+      state.bytes -= old.entry.bytes
       state.dropped += 1
-      state.firstID = max(state.firstID, old.id + 1)
+      state.firstID = max(state.firstID, old.entry.id + 1)
     }
-    state.ring[slot] = entry
-    state.bytes += entry.bytes
-    // The newest entry stays, however large.
-    while state.bytes > limits.bytes, state.firstID < state.nextID - 1 {
-      if let old = state.ring[self.slot(state.firstID)] {
-        if old.id == entry.id { break }
-        state.bytes -= old.bytes
+    state.ring[slot] = record
+    state.bytes += record.entry.bytes
+    makeRoom(&state, keeping: id)
+  }
+
+  /// The newest entry stays, however large, and so does the one that is being put.
+  private func makeRoom(_ state: inout State, keeping id: Int) {
+    while state.bytes > limits.bytes, state.firstID < state.nextID - 1, state.firstID != id {
+      if let old = state.ring[slot(state.firstID)] {
+        state.bytes -= old.entry.bytes
         state.dropped += 1
-        state.ring[self.slot(state.firstID)] = nil
+        state.ring[slot(state.firstID)] = nil
       }
       state.firstID += 1
     }
