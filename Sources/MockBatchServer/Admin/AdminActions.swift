@@ -95,7 +95,7 @@ extension AdminEndpoints {
     let limit = try call.integer("limit")
     let view = JournalView(engine: handler.engine)
     let entries = handler.engine.journal.entries
-    var page = AdminPage("requests")
+    var page = AdminPage("requests", maxBytes: handler.settings.pageBytes)
     while offset < entries.count, page.count < limit {
       try call.work.goOn()
       let entry = entries[offset]
@@ -135,7 +135,7 @@ extension AdminEndpoints {
     let offset = try call.integer("offset")
     let limit = try call.integer("limit")
     let view = LedgerView(engine: handler.engine)
-    var page = AdminPage("events")
+    var page = AdminPage("events", maxBytes: handler.settings.pageBytes)
     // One more than wanted shows whether there are more.
     let entries = handler.engine.ledger.entries(offset: offset, limit: limit + 1)
     for entry in entries.prefix(limit) {

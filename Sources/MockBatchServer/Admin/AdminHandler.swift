@@ -12,6 +12,8 @@ package final class AdminHandler: ExchangeHandler {
     package var hosts: [String] = []
     /// Called once when a client asks for the end; must not block.
     package var shutdown: @Sendable () -> Void = {}
+    /// Where one part of a list ends.
+    package var pageBytes = AdminPage.maxBytes
     /// Further members of `health`, such as URLs.
     package var facts: @Sendable () -> JSONObject = { [:] }
 

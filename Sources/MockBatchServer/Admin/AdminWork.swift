@@ -42,16 +42,22 @@ struct AdminPage {
   static let maxBytes = 4_000_000
 
   private let name: String
+  private let maxBytes: Int
   private var items: [UInt8] = []
   private(set) var count = 0
 
-  /// - Parameter name: the list's key in the answer.
-  init(_ name: String) { self.name = name }
+  /// - Parameters:
+  ///   - name: the list's key in the answer.
+  ///   - maxBytes: where the part ends.
+  init(_ name: String, maxBytes: Int) {
+    self.name = name
+    self.maxBytes = maxBytes
+  }
 
   /// False when the item has no room any more.
   mutating func add(_ value: JSONValue) -> Bool {
     var item = JSONWriter.bytes(value)
-    guard count == 0 || items.count + item.count < AdminPage.maxBytes else { return false }
+    guard count == 0 || items.count + item.count < maxBytes else { return false }
     if count > 0 { item.insert(UInt8(ascii: ","), at: 0) }
     items += item
     count += 1
