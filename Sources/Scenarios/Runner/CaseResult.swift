@@ -30,15 +30,4 @@ package struct CaseResult: Sendable {
     }
     return ExitCode.worst(of: codes)
   }
-
-  /// The verdict in one word.
-  package var verdict: String {
-    if skipped != nil { return "skipped" }
-    switch exitCode {
-    case .pass: return "pass"
-    case .broken: return "FAIL"
-    case .unknown: return "unknown"
-    default: return "ERROR"
-    }
-  }
 }

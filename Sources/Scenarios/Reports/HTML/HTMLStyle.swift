@@ -32,7 +32,8 @@ enum HTMLStyle {
     table{border-collapse:collapse;width:100%;font-size:14px}
     th{text-align:left;color:var(--dim);font-weight:600}
     th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
-    td div{display:inline-block;margin:0 18px 2px 0}
+    td:first-child{width:30%;overflow-wrap:anywhere}
+    td div{display:inline-block;min-width:246px;margin:0 0 2px}
     td .figures{color:var(--dim);font-size:12px;margin-left:6px;white-space:nowrap}
     input[type=search]{font:inherit;padding:6px 10px;width:min(360px,100%);color:var(--text);
     background:var(--bg);border:1px solid var(--line);border-radius:6px}
