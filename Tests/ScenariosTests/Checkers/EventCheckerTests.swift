@@ -169,6 +169,9 @@ final class EventCheckerTests: XCTestCase {
   func testStoredAndRequests_whenOutsideTheBounds_fail() {
     XCTAssertEqual(delivered().verdict("stored", "3").outcome, .pass)
     XCTAssertEqual(delivered().verdict("stored", "{\"min\":4}").outcome, .fail)
+    var more = delivered()
+    more.record(["never-sent"])
+    XCTAssertEqual(more.verdict("stored", "3").outcome, .pass, "what was only offered")
     XCTAssertEqual(delivered().verdict("requests", "{\"min\":1,\"max\":2}").outcome, .pass)
     XCTAssertEqual(delivered().verdict("requests", "0").outcome, .fail)
     for key in ["stored", "requests", "duplicates"] {

@@ -42,6 +42,17 @@ final class SealScanTests: XCTestCase {
     XCTAssertNotEqual(seals[0].digest, seals[1].digest)
   }
 
+  func testScan_whenTheRecordsAreOnlyInTheLog_readsThem() throws {
+    try database([(7, 1, 1)])
+    let connection = try SQLiteConnection(
+      path: folder + "/queue/queue.sqlite", vfs: nil, busyMs: 1000)
+    defer { connection.closeUntouched() }
+    _ = try connection.integer("PRAGMA journal_mode=WAL")
+    let sealed = "01" + String(repeating: "2a", count: 40)
+    try connection.execute("INSERT INTO events VALUES(9, x'\(sealed)')")
+    XCTAssertEqual(SealScan.run(folder: folder).sightings.map(\.key), ["7", "9"])
+  }
+
   func testScan_whenANonceWasUsedTwice_givesTheCheckerItsEvidence() throws {
     try database([(7, 5, 1), (7, 5, 2)])
     var maker = HistoryMaker()

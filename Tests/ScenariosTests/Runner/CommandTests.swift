@@ -23,6 +23,36 @@ final class CommandTests: XCTestCase {
     XCTAssertEqual(ExitCode.worst(of: []), .pass)
   }
 
+  func testFilter_whenAPartOfTitleLaneOrFile_leavesTheOthersOut() throws {
+    func script(_ name: String) -> String {
+      #"{"name":"\#(name)","about":"a","matrix":{"n":[1,2]},"device":{"batchEvents":"${n}"},"#
+        + #""timeline":[{"at":"0s","record":{"as":"r"}}],"expect":[{"lost":0}]}"#
+    }
+    let scenarios =
+      try ScenarioParser.parse(file: "kills/one.json", bytes: Array(script("one").utf8))
+      + ScenarioParser.parse(file: "server/two.json", bytes: Array(script("two").utf8))
+    func titles(_ filter: String?) -> [String] {
+      CaseList.cases(scenarios, CaseSelection(filter: filter)).map(\.title)
+    }
+    XCTAssertEqual(titles(nil).count, 12)
+    XCTAssertEqual(titles("one").count, 6)
+    XCTAssertEqual(titles("server/").count, 6)
+    XCTAssertEqual(titles("socket").count, 4)
+    XCTAssertEqual(titles("two[n=2] · virtual"), ["two[n=2] · virtual"])
+    XCTAssertEqual(titles("three"), [])
+  }
+
+  func testResult_whenAVerdictRestsOnNothing_isNoPass() {
+    var result = CaseResult(title: "t", lane: .virtual, file: "t.json")
+    XCTAssertEqual(result.exitCode, .pass)
+    result.checks = [CheckResult(checker: "lost", verdict: .pass("none"))]
+    XCTAssertEqual(result.exitCode, .pass)
+    result.checks.append(CheckResult(checker: "order", verdict: .unknown("nothing")))
+    XCTAssertEqual(result.exitCode, .unknown, "its folder is kept")
+    result.checks.append(CheckResult(checker: "lost", verdict: .fail("one")))
+    XCTAssertEqual(result.exitCode, .broken)
+  }
+
   func testArguments_whenMistyped_nameTheNearest() {
     XCTAssertThrowsError(try RunRequest(["scenarios", "--lanes", "socket"])) {
       XCTAssertEqual("\($0)", "unknown option --lanes, did you mean --lane?")

@@ -125,6 +125,15 @@ final class HardTimesTests: XCTestCase {
       let (outcome, checks) = try Fixture.run(text, lane: lane, in: self)
       XCTAssertNil(outcome.failure, "\(lane)")
       XCTAssertEqual(Fixture.failed(checks), [], "\(lane)")
+      let receipts = LifeStories(outcome.history).all.filter { $0.label == "new" }
+        .compactMap(\.receipt)
+      for receipt in receipts {
+        guard case .buffered = receipt else {
+          XCTFail("\(lane): \(receipt)")
+          continue
+        }
+      }
+      XCTAssertEqual(receipts.count, 5)
     }
   }
 

@@ -32,6 +32,35 @@ final class PhoneStateTests: XCTestCase {
     }
   }
 
+  func testExpectation_whenItDoesNotHoldInTheMiddle_failsThoughItHoldsAtTheEnd() throws {
+    let text = """
+      {"name":"t","about":"a","timeline":[{"at":"0s","network":"offline"},
+        {"at":"0s","record":{"as":"a","count":3}},{"at":"1m","expect":[{"delivered":"a"}]},
+        {"at":"2m","network":"wifi"}],"expect":[{"lost":0},{"delivered":"a"}]}
+      """
+    let (_, checks) = try Fixture.run(text, lane: .virtual, in: self)
+    XCTAssertEqual(Fixture.failed(checks), ["delivered"])
+    XCTAssertEqual(checks.filter { $0.checker == "delivered" }.count, 2)
+  }
+
+  func testHealing_whenEverythingStaysBroken_makesItWell() throws {
+    let broken = [
+      (#"{"rules":[{"id":"down","responses":[{"status":503}],"onExhausted":"repeat"}]}"#, "wifi"),
+      ("{}", "captive"), ("{}", "lying"), ("{}", "offline"),
+    ]
+    for (server, network) in broken {
+      let text = """
+        {"name":"t","about":"a","server":\(server),
+         "timeline":[{"at":"0s","network":"\(network)"},{"at":"0s","record":{"as":"a","count":3}},
+          {"at":"10m","lowPower":true},{"at":"10m","expect":[{"undelivered":"a"}]}],
+         "drain":{"within":"6h"},"expect":[{"lost":0},{"delivered":"a"}]}
+        """
+      let (outcome, checks) = try Fixture.run(text, lane: .virtual, in: self)
+      XCTAssertNil(outcome.failure, network)
+      XCTAssertEqual(Fixture.failed(checks), [], "\(server) \(network)")
+    }
+  }
+
   func testConsent_whenWithdrawnWhileTheAppIsDead_isKnownToTheNextStart() throws {
     let text = """
       {"name":"t","about":"a","timeline":[{"at":"0s","network":"offline"},
