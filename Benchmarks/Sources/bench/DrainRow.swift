@@ -28,7 +28,7 @@ enum DrainRow {
       guard drained.left <= Double(drained.calls) else {
         throw RowFailure("\(Int(drained.left)) events were not delivered")
       }
-      let limit = best { limit_drain(Int32(count), RecordRows.sealedSize, 256_000) }
+      let limit = best { limit_drain(Int32(count), RecordRows.wireSize, 256_000) }
       return [
         .ratio(
           "drain 200,000 events", ours: drained.took, limit: limit, atMost: 1.5,
