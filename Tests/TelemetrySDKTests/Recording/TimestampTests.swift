@@ -48,7 +48,7 @@ final class TimestampTests: XCTestCase {
     let failures = Guarded(0)
     DispatchQueue.concurrentPerform(iterations: 16) { thread in
       var random = SplitMix(seed: UInt64(thread))
-      for _ in 0..<2_000 {
+      for _ in 0..<10_000 {
         let seconds = Double.random(in: 0...4e9, using: &random)
         // The hook drops it: what is raced here is the mapping, not the store.
         fixture.telemetry.record(

@@ -67,6 +67,13 @@ final class KeyLifeTests: StoreTestCase {
     XCTAssertEqual(store.allEvents().map(\.row.id), fresh)
     XCTAssertTrue(store.quarantinedEvents(limit: 9).isEmpty)
     store.close()
+    // The second start has nothing new to say about them.
+    told.withLock { $0 = [] }
+    let second = openStore()
+    XCTAssertEqual(events, [.opened(recoveredRows: 8)])
+    XCTAssertEqual(second.snapshot().unknownKeyRows, 5)
+    XCTAssertEqual(second.allEvents().map(\.row.id), fresh)
+    second.close()
     // A backup brings the key back: the rows were kept for that.
     keys.change { $0.keys.merge(lost) { old, _ in old } }
     let again = openStore()

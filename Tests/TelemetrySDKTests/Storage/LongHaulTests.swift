@@ -34,8 +34,14 @@ final class LongHaulTests: StoreTestCase {
     XCTAssertNil(store.open())
     var produced: Int64 = 0
     var newest: [EventID] = []
-    while produced < 24_000 {
-      let events = (0..<100).map { NewEvent.make($0, bytes: 960) }
+    let content = NewEvent.make(bytes: 960).content
+    // Sixty megabytes for a cap of twenty.
+    while produced < 60_000 {
+      let events = (0..<100).map { _ in
+        NewEvent(
+          id: EventID(random: SystemRandom.shared.sixteen() ?? SIMD16()), account: "",
+          content: content, recordedAtMs: clock.wallMs())
+      }
       XCTAssertEqual(store.append(batch: events).compactMap(\.sequence).count, 100)
       produced += 100
       newest = events.map(\.id)

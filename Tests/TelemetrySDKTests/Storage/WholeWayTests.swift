@@ -145,6 +145,51 @@ final class WholeWayTests: StoreTestCase {
       Set(world.deliveredIDs), Set(receipts.compactMap { $0.id?.description }))
   }
 
+  func testDatabase_whenAnotherConnectionHoldsItForThreeSeconds_losesNoneOfAHundred() throws {
+    let (world, _) = makeWorld()
+    world.server.script { _ in .failure(code: -1009) }
+    var ids = world.record(1)
+    let other = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    try other.execute("BEGIN EXCLUSIVE")
+    for _ in 0..<10 {
+      ids += world.record(10)
+      world.advance(ms: 300)
+    }
+    XCTAssertEqual(world.telemetry.status().buffered, 100)
+    try other.execute("ROLLBACK")
+    other.close()
+    world.advance(ms: 60_000)
+    XCTAssertEqual(world.telemetry.status().buffered, 0)
+    XCTAssertEqual(world.telemetry.status().queued, 101)
+    world.server.script { _ in .answer(200) }
+    let before = world.server.requests.count
+    world.advance(ms: 900_000)
+    XCTAssertEqual(world.server.requests[before...].flatMap(\.ids).suffix(101), ids[...])
+    XCTAssertEqual(world.telemetry.status().ledger.delivered, 101)
+    XCTAssertTrue(world.telemetry.status().ledger.balances)
+  }
+
+  func testFile_whenForbiddenForTwoSecondsAtAStart_isTheSameAndAllAreDelivered() throws {
+    let (world, store) = makeWorld()
+    world.server.script { _ in .failure(code: -1009) }
+    var ids = world.record(20)
+    kill(world, store)
+    let inode = try FileManager.default.attributesOfItem(atPath: database)[.systemFileNumber]
+    shim_plan(1, Int.max, Int32(SHIM_CANTOPEN))
+    world.restart()
+    ids += world.record(10)
+    XCTAssertEqual(world.telemetry.status().buffered, 10)
+    world.advance(ms: 2_000)
+    shim_plan(0, 0, Int32(SHIM_GO_ON))
+    world.server.script { _ in .answer(200) }
+    world.advance(ms: 3_600_000)
+    let after = try FileManager.default.attributesOfItem(atPath: database)[.systemFileNumber]
+    XCTAssertEqual(inode as? NSNumber, after as? NSNumber)
+    XCTAssertEqual(world.telemetry.status().ledger.delivered, 30)
+    XCTAssertEqual(Set(world.deliveredIDs), Set(ids))
+    XCTAssertEqual(world.telemetry.status().ledger.dropped, [:])
+  }
+
   func testRow_whenItsTextIsNoJSON_isHeldAndTheOthersDelivered() {
     let (world, store) = makeWorld()
     let early = world.record(3)
