@@ -52,9 +52,9 @@ public struct FaultPlanError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 /// Finds what was probably meant by a word that is not known.
-enum Nearest {
+package enum Nearest {
   /// The known word with the fewest edits, if they are few enough to be a slip.
-  static func word(to word: String, among known: [String]) -> String? {
+  package static func word(to word: String, among known: [String]) -> String? {
     let limit = max(1, min(3, word.utf8.count / 3 + 1))
     let lowered = Array(word.lowercased().utf8.prefix(longest))
     var best: (word: String, distance: Int)?
