@@ -45,6 +45,19 @@ final class BatchContractTests: XCTestCase {
     _ = check(RequestBuilder.make(), 401, "expired-token")
   }
 
+  func testToken_whenAnyWillDo_mustStillBeABearersAndNotEmpty() throws {
+    let driver = try EngineDriver()
+    for header in ["Bearer x", "bearer  x"] {
+      let request = RequestBuilder.make(token: nil, headers: [("Authorization", header)])
+      XCTAssertEqual(driver.send(request).status, 200, header)
+    }
+    for header in ["Basic VDE=", "Bearer", "Bearer ", "Bearer a b", "x"] {
+      let request = RequestBuilder.make(token: nil, headers: [("Authorization", header)])
+      XCTAssertEqual(driver.send(request).problem, "missing-token", header)
+    }
+    XCTAssertEqual(driver.send(RequestBuilder.make(token: nil)).problem, "missing-token")
+  }
+
   func testRoutes_whenPathOrMethodIsForeign_areRefused() throws {
     let driver = try EngineDriver()
     XCTAssertEqual(driver.send(RequestBuilder.make(target: "/nowhere")).status, 404)
@@ -177,6 +190,26 @@ final class BatchContractTests: XCTestCase {
         + "{\"id\":null,\"reason\":\"found a number, expected a string at /events/2/id\"}]}")
     XCTAssertEqual(driver.engine.ledger.counts.rejected, 2)
     XCTAssertEqual(driver.engine.ledger.counts.received, 4)
+  }
+
+  func testLimits_whenTheBodyIsNotCompressed_holdToo() throws {
+    let driver = try EngineDriver(
+      #"{"version":1,"contract":{"identityBody":"accept","maxBodyBytes":600}}"#)
+    let batch = Array(EventBuilder.batch([1]).utf8)
+    let room = [UInt8](repeating: 0x20, count: 600 - batch.count)
+    XCTAssertEqual(driver.send(RequestBuilder.make(body: batch + room, encoding: nil)).status, 200)
+    let long = driver.send(RequestBuilder.make(body: batch + room + [0x20], encoding: nil))
+    XCTAssertEqual(long.status, 413)
+    XCTAssertEqual(long.problem, "body-too-large")
+  }
+
+  func testText_whenABodyIsLongerThanMayBeSent_isRefusedWhoeverReadIt() {
+    var rules = ContractRules()
+    rules.maxWireBytes = 100
+    let long = RequestBuilder.make(body: [UInt8](repeating: 0x20, count: 101))
+    XCTAssertThrowsError(try BatchContract(rules: rules).text(of: long)) {
+      XCTAssertEqual(($0 as? Problem)?.detail, "more than 100 bytes were sent")
+    }
   }
 
   func testEnvelope_whenPlanSaysArray_takesAnArray() throws {

@@ -58,7 +58,8 @@ final class EngineAnswerTests: XCTestCase {
       plan(
         #"""
         {"status":429,"retryAfter":{"in":"19.5s"},"headers":{"X-A":["1","2"],"Date":"never"}},
-        {"status":503,"retryAfter":{"in":"20s","form":"rfc850"},"jsonBody":{"a":1}},
+        {"status":503,"retryAfter":{"in":"20s","form":"rfc850"},"jsonBody":{"a":1},
+         "headers":{"content-type":"text/odd"}},
         {"status":429,"headers":{"Retry-After":["3","9"]},"body":"slow down"},
         {"captivePortal":true},{"redirect":"http://portal.invalid/login"},
         {"status":405},{"status":204},{"retryAfter":{"raw":"abc"}}
@@ -71,6 +72,7 @@ final class EngineAnswerTests: XCTestCase {
     XCTAssertEqual(busy.problem, "scripted-fault")
     let down = driver.send()
     XCTAssertEqual(down.text, "{\"a\":1}")
+    XCTAssertEqual(down.response.headers.all("content-type"), ["text/odd"])
     XCTAssertEqual(down.response.headers["retry-after"], "Sunday, 06-Nov-94 08:49:57 GMT")
     let text = driver.send()
     XCTAssertEqual(text.response.headers.all("retry-after"), ["3", "9"])

@@ -43,6 +43,39 @@ final class LedgerFileTests: XCTestCase {
     XCTAssertEqual(reopened.counts.conflicting, 1)
   }
 
+  func testFile_whenItCannotBeWritten_nothingIsTakenAndTheNextCommitIsWhole() throws {
+    let driver = try EngineDriver(ledger: Ledger(path: path("l.db")))
+    let ledger = driver.engine.ledger
+    driver.send(RequestBuilder.make(EventBuilder.batch([1, 2])))
+    let counts = ledger.counts
+    let entries = ledger.entries()
+    let conflict = EventBuilder.make(2, payload: "{\"other\":1}")
+    let batch = RequestBuilder.make(EventBuilder.batch([EventBuilder.make(3), conflict]))
+    withoutFiles {
+      let refused = driver.send(batch)
+      XCTAssertEqual(refused.status, 503)
+      XCTAssertEqual(refused.problem, "ledger-failed")
+    }
+    XCTAssertEqual(ledger.counts, counts)
+    XCTAssertEqual(ledger.entries(), entries)
+    XCTAssertEqual(driver.send(batch).text, "{\"accepted\":1,\"duplicates\":1,\"rejected\":[]}")
+    XCTAssertEqual(ledger.entry(EventBuilder.id(2))?.timesSeen, 2)
+    XCTAssertEqual(try Ledger(path: killImage("l.db")).entries(), ledger.entries())
+  }
+
+  /// No file may be written meanwhile, as on a disk that is full.
+  private func withoutFiles(_ body: () -> Void) {
+    let before = signal(SIGXFSZ, SIG_IGN)
+    var old = rlimit()
+    getrlimit(ResourceKind.fileSize, &old)
+    var none = old
+    none.rlim_cur = 0
+    setrlimit(ResourceKind.fileSize, &none)
+    body()
+    setrlimit(ResourceKind.fileSize, &old)
+    signal(SIGXFSZ, before)
+  }
+
   func testFile_whenReset_isEmptyAfterReopening() throws {
     let ledger = try Ledger(path: path("l.db"))
     let driver = try EngineDriver(ledger: ledger)

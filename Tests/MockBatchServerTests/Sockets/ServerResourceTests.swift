@@ -172,7 +172,9 @@ final class ServerResourceTests: XCTestCase {
 enum ResourceKind {
   #if canImport(Glibc)
     static let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    static let fileSize = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
   #else
     static let descriptors = RLIMIT_NOFILE
+    static let fileSize = RLIMIT_FSIZE
   #endif
 }
