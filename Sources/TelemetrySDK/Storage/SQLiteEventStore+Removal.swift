@@ -1,31 +1,34 @@
-/// Rows leaving the queue, in transactions of at most a hundred, the lock let go between them.
+/// Rows leaving the queue, in short transactions, the lock let go between them.
 extension SQLiteEventStore {
   package func deleteDelivered(_ rows: [RowReference]) -> StoreBlock? {
-    inChunks(rows) { core, chunk in
-      try core.deleteDelivered(chunk)
-      core.inFlight.subtract(chunk.map(\.sequence))
+    inChunks(rows) { core, rest in
+      let seen = try core.deleteDelivered(rest) { state.isUrgent }
+      core.inFlight.subtract(rest.prefix(seen).map(\.sequence))
+      return seen
     }
   }
 
   package func quarantine(_ rows: [RowReference], reason: QuarantineReason) -> StoreBlock? {
-    inChunks(rows) { core, chunk in
+    inChunks(rows) { core, rest in
+      let chunk = rest.prefix(StoreCore.chunkRows)
       let found = try core.matching(chunk)
       if !found.isEmpty { try core.quarantine(found, reason: reason) }
       core.inFlight.subtract(chunk.map(\.sequence))
+      return chunk.count
     }
   }
 
+  /// Repeats a step that takes some of the rows that are left, and says how many.
   private func inChunks(
-    _ rows: [RowReference], _ body: (StoreCore, ArraySlice<RowReference>) throws -> Void
+    _ rows: [RowReference], _ step: (StoreCore, ArraySlice<RowReference>) throws -> Int
   ) -> StoreBlock? {
     let rows = rows.sorted { $0.sequence < $1.sequence }
     var start = 0
     while start < rows.count {
-      let end = min(start + StoreCore.chunkRows, rows.count)
-      if case .failure(let blocked) = writing({ try body($0, rows[start..<end]) }) {
-        return blocked.reason
+      switch writing({ try step($0, rows[start...]) }) {
+      case .success(let seen): start += seen
+      case .failure(let blocked): return blocked.reason
       }
-      start = end
     }
     return nil
   }

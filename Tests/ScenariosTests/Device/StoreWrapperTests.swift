@@ -7,7 +7,7 @@ import XCTest
 /// Whoever stands between the SDK and its store hands every call on as it is, waits and all.
 final class StoreWrapperTests: XCTestCase {
   /// Every call of the contract, by the name under which `SpyStore` notes it.
-  private static let calls: [(name: String, call: (any EventStore) -> Void)] = [
+  private static let calls: [(name: String, call: @Sendable (any EventStore) -> Void)] = [
     ("open()", { _ = $0.open() }),
     ("append(_:)", { _ = $0.append(event) }),
     (

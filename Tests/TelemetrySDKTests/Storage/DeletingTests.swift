@@ -1,0 +1,50 @@
+import TelemetryTestSupport
+import XCTest
+
+@testable import TelemetrySDK
+
+/// Delivered rows leave in few transactions, but nobody waits long for one.
+final class DeletingTests: StoreTestCase {
+  private func commits(_ store: SQLiteEventStore) throws -> UInt64 {
+    UInt64(try XCTUnwrap(store.state.withLock { $0.core?.commits }))
+  }
+
+  private func filled(_ count: Int) -> (SQLiteEventStore, [RowReference]) {
+    let store = openStore()
+    for start in stride(from: 0, to: count, by: 100) {
+      _ = store.append(batch: (0..<100).map { NewEvent.make(start + $0) })
+    }
+    return (store, store.allEvents().map(\.row))
+  }
+
+  func testDelete_whenRowsLieSideBySide_takesAThousandAtOnce() throws {
+    let (store, rows) = filled(2_500)
+    XCTAssertEqual(rows.count, 2_500)
+    let before = try commits(store)
+    XCTAssertNil(store.deleteDelivered(rows.shuffled()))
+    XCTAssertEqual(try commits(store) - before, 3)
+    XCTAssertEqual(store.snapshot().ledger.delivered, 2_500)
+    XCTAssertEqual(store.snapshot().ledger.queued, 0)
+    XCTAssertNil(store.deleteDelivered(rows))
+    XCTAssertEqual(store.snapshot().ledger.delivered, 2_500)
+  }
+
+  func testDelete_whenRowsHaveGaps_takesAHundredAtOnce() throws {
+    let (store, rows) = filled(500)
+    let every = rows.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    let before = try commits(store)
+    XCTAssertNil(store.deleteDelivered(every))
+    XCTAssertEqual(try commits(store) - before, 3)
+    XCTAssertEqual(store.snapshot().ledger.queued, 250)
+  }
+
+  func testDelete_whenSomebodyWaits_letsTheLockGoAfterAHundred() throws {
+    let (store, rows) = filled(1_000)
+    let seen = try store.state.withLock { state in
+      try XCTUnwrap(state.core).deleteDelivered(rows[...], isUrgent: { true })
+    }
+    XCTAssertEqual(seen, 100)
+    XCTAssertEqual(store.snapshot().ledger.queued, 900)
+    XCTAssertEqual(store.snapshot().ledger.delivered, 100)
+  }
+}
