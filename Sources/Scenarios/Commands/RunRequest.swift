@@ -8,7 +8,9 @@ struct RunRequest {
   var filter: String?
   var title: String?
   var shard = Shard.all
-  var jobs = 2
+  /// A case waits now and then, for a process to end or a thread to wake up: one more than there
+  /// are cores keeps these busy.
+  var jobs = min(Int(RunRequest.maxJobs), ProcessInfo.processInfo.activeProcessorCount + 1)
   var timeoutSeconds = 60.0
   var out: String?
   var junit: String?
