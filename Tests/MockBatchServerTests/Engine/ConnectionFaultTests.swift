@@ -64,6 +64,19 @@ final class ConnectionFaultTests: XCTestCase {
     XCTAssertEqual(again(5).acts, [.reset])
   }
 
+  func testUpstreamToxics_whenPlanned_limitWhatIsRead() throws {
+    let plan = try FaultPlan(
+      #"""
+      {"version":1,"toxics":[
+        {"name":"slow","type":"bandwidth","stream":"upstream","attributes":{"rate":16}},
+        {"name":"cut","type":"limit_data","stream":"upstream","attributes":{"bytes":500}},
+        {"name":"down","type":"bandwidth","stream":"downstream","attributes":{"rate":1}}]}
+      """#)
+    XCTAssertEqual(
+      StreamLimits(toxics: plan.toxics),
+      StreamLimits(bytesPerSecond: 16_000, closeAfterBytes: 500))
+  }
+
   func testToxics_whenDrawn_areTheSameForAConnectionAtEachRequest() throws {
     let plan = try FaultPlan(
       """
