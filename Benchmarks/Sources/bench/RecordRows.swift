@@ -47,12 +47,19 @@ enum RecordRows {
         let telemetry = try started(configuration(folder))
         defer { stop(telemetry) }
         var times = CallTimes(log: folder + "/queue/queue.sqlite-wal")
+        // Where the disk is slower than a caller may wait, an event goes by way of the memory.
+        var buffered = 0
         for _ in 0..<count {
           try times.measure {
-            guard case .durable = telemetry.record("navigation", payload) else {
-              throw RowFailure("a receipt that is not durable")
+            switch telemetry.record("navigation", payload) {
+            case .durable: break
+            case .buffered: buffered += 1
+            case .rejected(let reason): throw RowFailure("an event was refused: \(reason)")
             }
           }
+        }
+        guard buffered <= count / 100 else {
+          throw RowFailure("the disk is too slow: \(buffered) of \(count) events were buffered")
         }
         if times.p999 < calls?.p999 ?? .infinity { calls = times }
         return times.total
