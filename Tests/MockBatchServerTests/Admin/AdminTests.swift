@@ -21,7 +21,7 @@ final class AdminTests: XCTestCase {
   func testPlan_whenPutAndDeleted_isInForce() throws {
     let driver = try EngineDriver()
     let admin = AdminHandler(engine: driver.engine)
-    let text = #"{"version":1,"rules":[{"responses":[{"status":503}]}]}"#
+    let text = #"{"version":1,"rules":[{"responses":[{"status":503}],"onExhausted":"last"}]}"#
     XCTAssertEqual(call(admin, "PUT", "/plan", text).status, 200)
     XCTAssertEqual(call(admin, "GET", "/plan").json.description, text)
     XCTAssertEqual(driver.send().status, 503)
@@ -31,6 +31,7 @@ final class AdminTests: XCTestCase {
     XCTAssertEqual(bad.json.objectValue?["suggestion"], "rules")
     XCTAssertEqual(bad.response.headers["content-type"], "application/problem+json")
     XCTAssertEqual(call(admin, "GET", "/plan").json.description, text)
+    XCTAssertEqual(driver.send().status, 503)
     XCTAssertEqual(call(admin, "DELETE", "/plan").status, 204)
     XCTAssertEqual(driver.send().status, 200)
     try driver.engine.attach(.urlProtocol)
