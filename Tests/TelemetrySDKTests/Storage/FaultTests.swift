@@ -185,6 +185,24 @@ final class FaultTests: StoreTestCase {
     store.close()
   }
 
+  func testAppend_whenAReaderKeepsTheLogFromStartingOver_stopsAtTheBudget() throws {
+    let store = openStore { $0.walBudgetBytes = 200_000 }
+    XCTAssertNotNil(store.append(.make()).sequence)
+    let reader = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    try reader.execute("BEGIN")
+    XCTAssertEqual(try reader.integer("SELECT count(*) FROM events"), 1)
+    let outcomes = (0..<300).map { store.append(.make($0)) }
+    XCTAssertEqual(outcomes.last, .blocked(.walBudget))
+    XCTAssertLessThanOrEqual(
+      SystemFiles().status(path("queue.sqlite-wal"))?.bytes ?? .max, 200_000)
+    try reader.execute("ROLLBACK")
+    reader.close()
+    XCTAssertNotNil(store.append(batch: [.make(1)]).first?.sequence)
+    XCTAssertEqual(
+      store.snapshot().ledger.queued, 2 + Int64(outcomes.compactMap(\.sequence).count))
+    store.close()
+  }
+
   func testAppend_whenTheLogIsAtItsBudget_blocksUntilItIsRestarted() {
     let store = shimmed { $0.walBudgetBytes = 200_000 }
     XCTAssertNil(store.open())
