@@ -307,6 +307,10 @@ final class KeyLifeTests: StoreTestCase {
     _ = record(store, 3)
     XCTAssertEqual(store.allEvents().count, 6)
     store.close()
+    // No row may need a key that only the last process knew.
+    let again = openStore()
+    XCTAssertEqual(again.allEvents().count, 6)
+    again.close()
   }
 
   func testOpen_whenTheDatabaseCannotTakeTheKey_savesItOnce() {
