@@ -185,6 +185,22 @@ final class FaultTests: StoreTestCase {
     store.close()
   }
 
+  func testMaintain_whenTheLastUseOfAKeyCannotBeSynced_keepsTheKey() throws {
+    let store = shimmed()
+    XCTAssertNil(store.open())
+    XCTAssertNotNil(store.append(.make()).sequence)
+    let old = try XCTUnwrap(keys.current.saved.first)
+    XCTAssertNil(store.rotateKey())
+    XCTAssertNil(store.deleteDelivered(store.allEvents().map(\.row)))
+    fail(Int(SHIM_EIO))
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [])
+    heal()
+    _ = store.maintain()
+    XCTAssertEqual(keys.current.destroyed, [old])
+    store.close()
+  }
+
   func testAppend_whenAReaderKeepsTheLogFromStartingOver_stopsAtTheBudget() throws {
     let store = openStore { $0.walBudgetBytes = 200_000 }
     XCTAssertNotNil(store.append(.make()).sequence)
