@@ -33,7 +33,8 @@
       guard EVP_EncryptInit_ex(sealing, nil, nil, nil, nonce.bytes) == 1 else { return false }
       let start = output.count
       let total = Int(length) + AESGCM.tagBytes
-      output.append(contentsOf: repeatElement(0, count: total))
+      // An array of zeros is copied whole; `repeatElement` goes byte by byte where nothing inlines.
+      output.append(contentsOf: [UInt8](repeating: 0, count: total))
       return output.withUnsafeMutableBytes { buffer in
         guard let base = buffer.baseAddress?.advanced(by: start) else { return false }
         let target = base.assumingMemoryBound(to: UInt8.self)

@@ -34,9 +34,9 @@ final class LongHaulTests: StoreTestCase {
     XCTAssertNil(store.open())
     var produced: Int64 = 0
     var newest: [EventID] = []
-    let content = NewEvent.make(bytes: 2_500).content
+    let content = NewEvent.make(bytes: 960).content
     // Sixty megabytes for a cap of twenty.
-    while produced < 24_000 {
+    while produced < 60_000 {
       let events = (0..<100).map { _ in
         NewEvent(
           id: EventID(random: SystemRandom.shared.sixteen() ?? SIMD16()), account: "",
@@ -56,7 +56,7 @@ final class LongHaulTests: StoreTestCase {
     XCTAssertEqual(kept.map(\.sequence), Array((produced - Int64(kept.count) + 1)...produced))
     let ledger = store.snapshot().ledger
     XCTAssertEqual(Int64(kept.count) + (ledger.dropped["queueFull"] ?? 0), produced)
-    XCTAssertGreaterThan(kept.count, 5_000)
+    XCTAssertGreaterThan(kept.count, 12_500)
     store.close()
   }
 
