@@ -8,12 +8,14 @@ struct AskPace: Sendable, Equatable {
   /// A change is still to be asked about.
   private(set) var isWanted = false
   private var notBefore: Moment?
+  /// When a change was last asked about.
+  private var lastAsk: Moment?
   private var intervalMs = firstMs
 
   mutating func changed(now: Moment) {
     isWanted = true
-    // Quiet for an interval beyond the wait: it was no loop.
-    if let notBefore, now >= notBefore.adding(milliseconds: intervalMs) {
+    // Quiet beyond the wait: it was no loop.
+    if let lastAsk, now >= lastAsk.adding(milliseconds: intervalMs + intervalMs / 2) {
       intervalMs = AskPace.firstMs
     }
   }
@@ -27,6 +29,7 @@ struct AskPace: Sendable, Equatable {
     guard isWanted else { return }
     isWanted = false
     notBefore = now.adding(milliseconds: intervalMs)
+    lastAsk = now
     intervalMs = min(intervalMs * 2, AskPace.capMs)
   }
 

@@ -32,7 +32,7 @@ extension DeliveryEngine {
     assertion = nil
     stopWithoutPermission(now: now)
     // A background task may go on: its store stays open.
-    if !hasPermission { clean() }
+    if hasPermission { emit(.sync) } else { clean() }
     if wasGranted { emit(.endBackgroundTime(generation: generation)) }
   }
 
@@ -117,7 +117,9 @@ extension DeliveryEngine {
     case .serverGate(let until), .refusals(let until), .backoff(let until):
       return until.milliseconds(since: now) > DeliveryEngine.shortWaitMs
     case .disabled, .suspended, .offline, .token: return true
-    case .asking: return false
+    case .asking:
+      // A changed token may have to wait for its turn.
+      return (pace.due?.milliseconds(since: now) ?? 0) > DeliveryEngine.shortWaitMs
     }
   }
 

@@ -47,4 +47,17 @@ final class DeletingTests: StoreTestCase {
     XCTAssertEqual(store.snapshot().ledger.queued, 900)
     XCTAssertEqual(store.snapshot().ledger.delivered, 100)
   }
+
+  /// Their hashes lie all over an index, each in a page that the log would have to hold.
+  func testDelete_whenRowsHaveCallersIDs_takesAHundredAtOnce() throws {
+    let store = openStore()
+    for number in 0..<300 {
+      let id = EventID(random: try XCTUnwrap(SystemRandom.shared.sixteen()))
+      XCTAssertNotNil(store.append(.make(number, id: id)).sequence)
+    }
+    let before = try commits(store)
+    XCTAssertNil(store.deleteDelivered(store.allEvents().map(\.row)))
+    XCTAssertEqual(try commits(store) - before, 3)
+    XCTAssertEqual(store.snapshot().ledger.queued, 0)
+  }
 }
