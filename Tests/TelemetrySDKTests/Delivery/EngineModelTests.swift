@@ -43,10 +43,7 @@ final class EngineModelTests: XCTestCase {
     world.open()
     world.record(1, account: "", bytes: 100)
     world.input(.foreground)
-    for _ in 0..<10 where world.sending == nil {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     XCTAssertNotNil(world.sending)
     world.answer(status: 429, retryAfter: "4000")
     XCTAssertNotNil(world.engine.serverGate)
@@ -59,18 +56,12 @@ final class EngineModelTests: XCTestCase {
     world.record(1, account: "", bytes: 100)
     world.input(.foreground)
     world.flush(timeoutMs: 600_000)
-    for _ in 0..<10 {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     XCTAssertNil(world.sending)
     XCTAssertEqual(world.laws.broken, [])
     // Not later: a provider that is left without an answer gives up.
     world.advance(ms: 4_000_001)
-    for _ in 0..<10 {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     XCTAssertNotNil(world.sending)
   }
 
@@ -81,10 +72,7 @@ final class EngineModelTests: XCTestCase {
     world.open()
     world.record(1, account: "", bytes: 100)
     world.input(.foreground)
-    for _ in 0..<10 where world.sending == nil {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     world.input(.background)
     world.answer(status: 503, retryAfter: "4000")
     XCTAssertTrue(world.engine.isSuspended)
@@ -96,10 +84,7 @@ final class EngineModelTests: XCTestCase {
     world.kill(reboot: false)
     world.open()
     world.flush(timeoutMs: 600_000)
-    for _ in 0..<10 {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     XCTAssertNil(world.sending)
     XCTAssertEqual(world.laws.broken, [])
   }
@@ -110,10 +95,7 @@ final class EngineModelTests: XCTestCase {
     world.record(1, account: "", bytes: 100)
     world.input(.background)
     world.grantTask(seconds: 60)
-    for _ in 0..<10 where world.sending == nil {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     if let generation = world.assertion { world.input(.assertionExpiring(generation: generation)) }
     XCTAssertFalse(world.engine.isSuspended)
     XCTAssertNotNil(world.sending)
@@ -133,10 +115,7 @@ final class EngineModelTests: XCTestCase {
     world.record(3, account: "", bytes: 200_000)
     world.input(.foreground)
     world.flush(timeoutMs: 600_000)
-    for _ in 0..<10 where world.sending == nil {
-      world.prepareNext()
-      world.answerToken("T")
-    }
+    world.answerUntilSending()
     // The next batch is read ahead, in vain.
     world.prepareNext(blocked: true)
     world.input(.storeBlocked)

@@ -123,6 +123,15 @@ extension EngineWorld {
         generation: generation, value.map { AccessToken(value: $0, account: account) }))
   }
 
+  /// The store and the provider answer until a request goes out, or long enough to see that none
+  /// does.
+  mutating func answerUntilSending() {
+    for _ in 0..<10 where sending == nil {
+      prepareNext()
+      answerToken("T")
+    }
+  }
+
   mutating func finishUpkeep(more: Bool = false) {
     guard tending else { return }
     tending = false

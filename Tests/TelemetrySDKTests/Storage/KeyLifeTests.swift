@@ -6,12 +6,6 @@ import XCTest
 
 /// Keys that rotate, hide, get lost and are destroyed.
 final class KeyLifeTests: StoreTestCase {
-  private func record(_ store: SQLiteEventStore, _ count: Int) -> [EventID] {
-    let events = (0..<count).map { NewEvent.make($0) }
-    for event in events { XCTAssertNotNil(store.append(event).sequence) }
-    return events.map(\.id)
-  }
-
   func testOpen_whenTheKeyIsUnavailable_waitsAndMakesNone() {
     let first = openStore()
     let ids = record(first, 5)

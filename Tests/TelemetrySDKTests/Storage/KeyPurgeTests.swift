@@ -5,12 +5,6 @@ import XCTest
 
 /// Purges that the key store, or a kill, interrupts.
 final class KeyPurgeTests: StoreTestCase {
-  private func record(_ store: SQLiteEventStore, _ count: Int) -> [EventID] {
-    let events = (0..<count).map { NewEvent.make($0) }
-    for event in events { XCTAssertNotNil(store.append(event).sequence) }
-    return events.map(\.id)
-  }
-
   func testPurge_whenTheKeyStoreIsAway_isFinishedLater() {
     let store = openStore()
     _ = record(store, 5)

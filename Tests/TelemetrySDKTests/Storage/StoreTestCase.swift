@@ -49,6 +49,13 @@ class StoreTestCase: XCTestCase {
     return store
   }
 
+  /// Records so many events, and returns their ids.
+  func record(_ store: SQLiteEventStore, _ count: Int) -> [EventID] {
+    let events = (0..<count).map { NewEvent.make($0) }
+    for event in events { XCTAssertNotNil(store.append(event).sequence) }
+    return events.map(\.id)
+  }
+
   var events: [StoreEvent] { told.withLock { $0 } }
 
   func path(_ name: String) -> String { folder + "/" + name }
