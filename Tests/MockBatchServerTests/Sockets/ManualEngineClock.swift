@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import MockBatchServer
 
 /// A clock that moves only when told.
@@ -8,6 +10,7 @@ final class ManualEngineClock: EngineClock {
     var due: [Int: (atNs: Int64, action: @Sendable () -> Void)] = [:]
   }
   private let state = Guarded(State())
+  private let scheduled = DispatchSemaphore(value: 0)
 
   var nowNs: Int64 { state.access { $0.now } }
   var wallMs: Int64 { 784_111_777_000 + nowNs / 1_000_000 }
@@ -18,11 +21,24 @@ final class ManualEngineClock: EngineClock {
       state.due[state.nextID] = (atNs, action)
       return state.nextID
     }
+    scheduled.signal()
     return Timer { [state] in state.access { $0.due[id] = nil } }
   }
 
   /// When the next call is due.
   var nextDueNs: Int64? { state.access { $0.due.values.map(\.atNs).min() } }
+
+  /// Moves the clock to the next call that is due before `limitNs` and makes it; waits for one
+  /// where there is none. False when the guard of 60 s expires.
+  func advanceToNextDue(before limitNs: Int64) -> Bool {
+    while true {
+      if let due = nextDueNs, due < limitNs {
+        advance(toNs: due)
+        return true
+      }
+      if scheduled.wait(timeout: .now() + 60) == .timedOut { return false }
+    }
+  }
 
   /// Moves the clock and makes the calls that are due.
   func advance(toNs now: Int64) {
