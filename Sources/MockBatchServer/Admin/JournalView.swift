@@ -77,7 +77,8 @@ struct JournalView {
       "problem": entry.problem.map { .string($0.rawValue) } ?? .null,
       "rule": entry.rule.map { ["id": .string($0), "response": .number(entry.ruleResponse)] }
         ?? .null,
-      "effects": .array(entry.effects.map(JSONValue.string)), "commit": commit(entry.commit),
+      "effects": .array(entry.effects.map(JSONValue.string)),
+      "givenUp": entry.givenUp.map(JSONValue.string) ?? .null, "commit": commit(entry.commit),
       "bytesSent": .number(entry.bytesSent), "ending": .string(entry.ending),
       "endedNs": entry.endedNs.map { .number(JSONNumber($0)) } ?? .null,
     ]

@@ -78,7 +78,7 @@ extension BatchExchange {
 
   /// A pattern that is too costly matches nothing; the journal tells.
   private func noteGivenUp(_ view: RequestView) {
-    if let givenUp = view.givenUp { entry.effects.append("given up: \(givenUp.rawValue)") }
+    if let givenUp = view.givenUp { entry.givenUp = givenUp.rawValue }
   }
 
   func apply(_ step: RuleBook.Step) {

@@ -13,8 +13,9 @@ package final class RequestView {
     case regularExpression = "a regular expression takes too many steps"
   }
   private(set) var givenUp: GivenUp?
-  /// Regular expressions may report as often, all of one request together: some ten million steps.
-  private var stepsLeft = RequestView.maxReports
+  /// By regular expression, how often it may still report on this request: some ten million steps
+  /// in all. Each has its own, so that a costly one takes nothing from the others.
+  private var reportsLeft: [String: Int] = [:]
   static let maxReports = 1_000
 
   /// - Parameter decodedBody: the body's text; nil when it cannot be decompressed.
@@ -55,7 +56,9 @@ package final class RequestView {
 
   /// Whether a text fits a regular expression; nil when that was given up.
   func fits(_ text: String, _ pattern: TextPattern) -> Bool? {
-    let fits = stepsLeft > 0 ? pattern.matches(text, &stepsLeft) : nil
+    var left = reportsLeft[pattern.source] ?? RequestView.maxReports
+    let fits = left > 0 ? pattern.matches(text, &left) : nil
+    if left < RequestView.maxReports { reportsLeft[pattern.source] = left }
     if fits == nil { givenUp = .regularExpression }
     return fits
   }

@@ -16,15 +16,15 @@ struct TextPattern: Sendable {
     }
   }
 
-  /// Whether the whole text fits; nil when that takes more steps than there are left. Nested
+  /// Whether the whole text fits; nil when that takes more steps than it has left. Nested
   /// repetitions can take more steps than anybody has time for.
   ///
-  /// - Parameter stepsLeft: how often the expression may report that it is still at work (which it
+  /// - Parameter reportsLeft: how often the expression may report that it is still at work (which it
   ///   does every ten thousand steps); what was used is taken off.
-  func matches(_ text: String, _ stepsLeft: inout Int) -> Bool? {
+  func matches(_ text: String, _ reportsLeft: inout Int) -> Bool? {
     let whole = NSRange(text.startIndex..<text.endIndex, in: text)
     var fits: Bool? = false
-    var left = stepsLeft
+    var left = reportsLeft
     let options: NSRegularExpression.MatchingOptions = [.reportProgress, .reportCompletion]
     expression.enumerateMatches(in: text, options: options, range: whole) { match, flags, stop in
       if match != nil {
@@ -40,7 +40,7 @@ struct TextPattern: Sendable {
         stop.pointee = true
       }
     }
-    stepsLeft = max(0, left)
+    reportsLeft = max(0, left)
     return fits
   }
 }

@@ -20,6 +20,8 @@ package struct JournalEntry: Sendable {
   package var ruleResponse = 0
   /// Names of faults, effects and toxics that took hold, in order.
   package var effects: [String] = []
+  /// Which kind of pattern was too costly on it and so matched nothing.
+  package var givenUp: String?
   package var commit: CommitResult?
   package var response: HTTPResponse?
   package var bytesSent = 0

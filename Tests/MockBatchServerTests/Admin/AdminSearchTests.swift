@@ -138,6 +138,22 @@ final class AdminSearchTests: XCTestCase {
     }
   }
 
+  func testPlan_whenOneRuleIsCostly_stillTriesTheOthers() throws {
+    let text = String(repeating: "a", count: 60) + "b"
+    let batch = EventBuilder.batch([EventBuilder.make(1, payload: "{\"x\":\"\(text)\"}")])
+    func rule(_ pattern: String, _ status: Int) -> String {
+      #"{"request":{"bodyPatterns":[{"matches":"\#(pattern)"}]},"#
+        + #""responses":[{"status":\#(status)}]}"#
+    }
+    let costly = #"[\\s\\S]*\"x\":\"(a+)+c[\\s\\S]*"#
+    let rules = [rule(costly, 503), rule(#"[\\s\\S]*a+b[\\s\\S]*"#, 429)].joined(separator: ",")
+    let driver = try EngineDriver(#"{"version":1,"rules":[\#(rules)]}"#)
+    XCTAssertEqual(driver.send(RequestBuilder.make(batch)).status, 429)
+    let entry = driver.engine.journal.entries[0]
+    XCTAssertEqual(entry.givenUp, "a regular expression takes too many steps")
+    XCTAssertEqual(driver.engine.metrics.access { $0.faults }, [:])
+  }
+
   /// A rule with a pattern that is too costly applies to nothing, and a search with it is refused.
   private func expectGivenUp(
     _ pattern: String, _ batch: String, why: String, cheaper: String
@@ -145,7 +161,8 @@ final class AdminSearchTests: XCTestCase {
     let driver = try EngineDriver(
       #"{"version":1,"rules":[{"request":\#(pattern),"responses":[{"status":503}]}]}"#)
     XCTAssertEqual(driver.send(RequestBuilder.make(batch)).status, 200)
-    XCTAssertEqual(driver.engine.journal.entries[0].effects, ["given up: \(why)"])
+    XCTAssertEqual(driver.engine.journal.entries[0].givenUp, why)
+    XCTAssertEqual(driver.engine.journal.entries[0].effects, [])
     let admin = AdminHandler(engine: driver.engine)
     for search in ["find", "count", "near-misses"] {
       let refused = call(admin, "POST", "/requests/" + search, pattern)
