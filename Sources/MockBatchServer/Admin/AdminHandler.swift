@@ -39,6 +39,7 @@ package final class AdminHandler: ExchangeHandler {
   package func refused(
     _ bytes: [UInt8], status: Int, reason: String, context: RequestContext
   ) {}
+  package func cut(_ bytes: [UInt8], reason: String, context: RequestContext) {}
 
   package func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
     AdminExchange(handler: self, head: head)
@@ -135,6 +136,9 @@ package final class SplitHandler: ExchangeHandler {
   package func refused(
     _ bytes: [UInt8], status: Int, reason: String, context: RequestContext
   ) { engine.refused(bytes, status: status, reason: reason, context: context) }
+  package func cut(_ bytes: [UInt8], reason: String, context: RequestContext) {
+    engine.cut(bytes, reason: reason, context: context)
+  }
 
   package func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
     let path = head.path

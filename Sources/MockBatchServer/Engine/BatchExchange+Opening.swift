@@ -42,13 +42,19 @@ extension BatchExchange {
 
   /// A `limit_data` of the upstream takes effect where the reader closes because of it.
   func noteReadingLimit(_ why: String) {
-    let toxic = connection?.toxics.last {
+    guard let toxic = connection?.readingLimit(why) else { return }
+    entry.effects.append("toxic \(toxic.name)")
+    report(.faultApplied("toxic \(toxic.name)"))
+  }
+}
+
+extension ConnectionTable.Connection {
+  /// The `limit_data` of the upstream that closed the connection for this reason.
+  func readingLimit(_ why: String) -> Toxic? {
+    toxics.last {
       $0.isUpstream && $0.type == .limitData
         && StreamLimits.closingReason(bytes: $0.attributes["bytes"] ?? 0) == why
     }
-    guard let toxic else { return }
-    entry.effects.append("toxic \(toxic.name)")
-    report(.faultApplied("toxic \(toxic.name)"))
   }
 }
 

@@ -121,6 +121,9 @@ package protocol ExchangeHandler: Sendable {
   /// Bytes that are no HTTP request were answered with `status` (400, 408, 431, …) by the performer
   /// itself; for the journal.
   func refused(_ bytes: [UInt8], status: Int, reason: String, context: RequestContext)
+  /// The connection's limit on reading was reached between two requests, or inside the head of the
+  /// next: `bytes` are what had come of that. The performer closes the connection.
+  func cut(_ bytes: [UInt8], reason: String, context: RequestContext)
 }
 
 /// Limits of one direction of a connection. The engine shapes answers itself (with `.sendBody` and

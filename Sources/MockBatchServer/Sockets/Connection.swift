@@ -356,7 +356,12 @@ final class Connection: PollTarget, @unchecked Sendable {
     guard let limit = upstream.closeAfterBytes, bytesRead - bytesBeforeLimits >= limit,
       phase != .closed
     else { return }
-    endExchange(.incompleteRequest(StreamLimits.closingReason(bytes: limit)))
+    let reason = StreamLimits.closingReason(bytes: limit)
+    if exchange == nil {
+      let begun = input.prefix(SocketServer.maxRefusedBytes)
+      handler.cut(begun, reason: reason, context: requestContext)
+    }
+    endExchange(.incompleteRequest(reason))
     close()
   }
 

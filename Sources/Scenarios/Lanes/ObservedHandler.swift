@@ -47,6 +47,9 @@ final class ObservedHandler: ExchangeHandler {
   func refused(_ bytes: [UInt8], status: Int, reason: String, context: RequestContext) {
     inner.refused(bytes, status: status, reason: reason, context: context)
   }
+  func cut(_ bytes: [UInt8], reason: String, context: RequestContext) {
+    inner.cut(bytes, reason: reason, context: context)
+  }
 
   func begin(_ head: HTTPRequest, context: RequestContext) -> any Exchange {
     let name = head.headers[DeviceMessage.requestHeader] ?? ""

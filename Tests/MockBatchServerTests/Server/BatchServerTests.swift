@@ -208,6 +208,41 @@ final class BatchServerTests: XCTestCase {
     wait(for: [drained], timeout: 60)
   }
 
+  func testUpstreamLimit_whenReachedOutsideARequest_isToldToo() throws {
+    let request = Self.post(Self.batch([1]))
+    let length = request.utf8.count
+    // Where the limit falls behind an answered request, and what the journal then shows of it.
+    let cases: [(behind: Int, requests: Int, begun: String?)] = [
+      (length, 2, nil), (20, 1, String(request.prefix(20))),
+    ]
+    for (behind, requests, begun) in cases {
+      let toxic =
+        #"{"name":"cut","type":"limit_data","stream":"upstream","#
+        + #""attributes":{"bytes":\#(length + behind)}}"#
+      let server = try BatchServer(
+        plan: plan(#"{"version":1,\#(Self.identity),"toxics":[\#(toxic)]}"#)
+      ).start()
+      defer { server.stop() }
+      let client = try RawClient(port: server.port)
+      for _ in 0..<requests {
+        client.send(request)
+        XCTAssertEqual(try client.readResponse().status, 200)
+      }
+      client.send(request)
+      XCTAssertEqual(client.readToEnd().text, "")
+      let entries = server.engine.journal.entries
+      XCTAssertEqual(entries.count, requests + (begun == nil ? 0 : 1))
+      XCTAssertEqual(entries.filter(\.isComplete).count, requests)
+      if let begun, let last = entries.first(where: { !$0.isComplete }) {
+        XCTAssertEqual(String(decoding: last.request.body, as: UTF8.self), begun)
+        XCTAssertEqual(last.effects, ["toxic cut"])
+        XCTAssertEqual(
+          last.ending, "incomplete request: the plan closes after \(length + behind) bytes")
+      }
+      XCTAssertEqual(server.engine.metrics.access { $0.faults }, ["toxic cut": 1])
+    }
+  }
+
   func testAdmin_whenOnTheContractsPort_neverMeetsAConnectionFault() throws {
     let faults = [
       #""toxics":[{"type":"reset_peer","attributes":{"timeout":0}}]"#,

@@ -59,6 +59,8 @@ final class ScriptedHandler: ExchangeHandler {
     changed.signal()
   }
 
+  func cut(_ bytes: [UInt8], reason: String, context: RequestContext) {}
+
   func steps(_ head: HTTPRequest, _ body: SuppliedBody?) -> [ExchangeStep] { answer(head, body) }
 
   /// Waits until a body has come in.
