@@ -28,7 +28,8 @@ final class RemoteLaneTests: XCTestCase {
     let run = try ServedWorkbench.run(
       script(
         server:
-          #""server":{"rules":[{"id":"busy","when":{"times":1},"responses":[{"status":503}]}]},"#,
+          #""server":{"rules":[{"id":"busy","when":{"times":1},"responses":[{"status":503,"#
+          + #""headers":{"Retry-After":"1"}}]}]},"#,
         expect: #",{"stored":20},{"duplicatesAfterDedup":0},{"noImmediateResend":true}"#
           + #",{"requests":{"min":2}},{"allFaultsFired":true}"#),
       "--remote \(served.url) --token-env T --out '\(served.folder)/out'", in: served.folder,
@@ -81,10 +82,15 @@ final class RemoteLaneTests: XCTestCase {
       JSONValue.parse(
         [UInt8](Data(contentsOf: URL(fileURLWithPath: served.folder + "/ready.json"))))[
           "pid"]?.intValue)
-    // The script's own kill comes after the server's.
+    // The server dies once the device lives: its store is the first that lies in this folder.
+    let devices = served.folder + "/devices"
+    try FileManager.default.createDirectory(atPath: devices, withIntermediateDirectories: true)
+    let untilItLives = "until find '\(devices)' -name queue.sqlite | grep -q .; do sleep 0.1; done"
     let run = try ServedWorkbench.run(
       script(expect: ""), "--remote \(served.url) --max-real 10s", in: served.folder,
-      around: { "(" + $0 + " & sleep 1; kill -KILL \(pid); wait $!)" })
+      around: {
+        "(export TMPDIR='\(devices)'; " + $0 + " & \(untilItLives); kill -KILL \(pid); wait $!)"
+      })
     XCTAssertEqual(run.exit, 5, run.text)
     XCTAssertEqual(run.first?["status"]?.stringValue, "unavailable", run.text)
   }
