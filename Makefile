@@ -50,8 +50,8 @@ stored-form: bootstrap ## what a stored event costs in each form; DATA=folder of
 	swift build $(RELEASE) --product storedform
 	.build/release/storedform $(DATA)
 
-tsan: bootstrap ## the SDK's threads under ThreadSanitizer
-	@scripts/tsan
+tsan: bootstrap ## threads under ThreadSanitizer; PART=server for the server's instead of the SDK's
+	@scripts/tsan $(PART)
 
 verify-broken: bootstrap ## every deliberately broken server against `workbench verify`
 	@scripts/verify-broken
