@@ -6,19 +6,7 @@ import XCTest
 @testable import TelemetrySDK
 
 /// The whole SDK on the real store, whose disk fails for a while.
-final class FailingDiskTests: StoreTestCase {
-  override func setUpWithError() throws {
-    try super.setUpWithError()
-    _ = shim_register()
-    shim_reset()
-    shim_skip_syncs(0)
-  }
-
-  override func tearDownWithError() throws {
-    shim_reset()
-    try super.tearDownWithError()
-  }
-
+final class FailingDiskTests: ShimTestCase {
   private func world(_ durability: Durability = .processKill) -> DeviceWorld {
     var store = configuration
     store.vfsName = "shim"
@@ -28,9 +16,6 @@ final class FailingDiskTests: StoreTestCase {
         configuration: store, keyStore: keys, clock: clock,
         files: ShimFiles(skipsSyncs: false)))
   }
-
-  private func fail(_ action: Int) { shim_plan(1, Int.max, Int32(action)) }
-  private func heal() { shim_plan(0, 0, Int32(SHIM_GO_ON)) }
 
   func testPurge_whenTheDiskIsFull_goesThroughLaterAndSparesWhatCameAfter() {
     let world = world()

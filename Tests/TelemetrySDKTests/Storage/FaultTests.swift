@@ -6,33 +6,7 @@ import XCTest
 
 /// Disks that are full, files that are locked or forbidden, writes that fail: wait, buffer, never
 /// delete.
-final class FaultTests: StoreTestCase {
-  override func setUpWithError() throws {
-    try super.setUpWithError()
-    _ = shim_register()
-    shim_reset()
-    shim_skip_syncs(0)
-  }
-
-  override func tearDownWithError() throws {
-    shim_reset()
-    try super.tearDownWithError()
-  }
-
-  private func shimmed(_ change: (inout StoreConfiguration) -> Void = { _ in }) -> SQLiteEventStore
-  {
-    makeStore(files: ShimFiles(skipsSyncs: false)) {
-      $0.vfsName = "shim"
-      change(&$0)
-    }
-  }
-
-  private func fail(_ action: Int) {
-    shim_plan(1, Int.max, Int32(action))
-  }
-
-  private func heal() { shim_plan(0, 0, Int32(SHIM_GO_ON)) }
-
+final class FaultTests: ShimTestCase {
   func testAppend_whenWritesFail_blocksAtOnceAndResumesByItself() {
     for (action, block) in [
       (Int(SHIM_ENOSPC), StoreBlock.diskFull), (Int(SHIM_EIO), .ioError), (Int(SHIM_BUSY), .locked),

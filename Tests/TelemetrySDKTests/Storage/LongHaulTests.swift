@@ -6,27 +6,8 @@ import XCTest
 @testable import TelemetrySDK
 
 /// Volume, age and repetition: caps at full size, kills in series, locks after every call.
-final class LongHaulTests: StoreTestCase {
-  override func setUpWithError() throws {
-    try super.setUpWithError()
-    _ = shim_register()
-    shim_reset()
-    shim_skip_syncs(1)
-  }
-
-  override func tearDownWithError() throws {
-    shim_skip_syncs(0)
-    shim_reset()
-    try super.tearDownWithError()
-  }
-
-  private func shimmed(_ change: (inout StoreConfiguration) -> Void = { _ in }) -> SQLiteEventStore
-  {
-    makeStore(files: ShimFiles(skipsSyncs: true)) {
-      $0.vfsName = "shim"
-      change(&$0)
-    }
-  }
+final class LongHaulTests: ShimTestCase {
+  override var skipsSyncs: Bool { true }
 
   func testCap_whenMoreComesOfflineThanItHolds_holdsAtEverySampleAndKeepsTheNewest() throws {
     let capBytes: Int64 = 20_000_000

@@ -4,19 +4,7 @@ import TelemetryTestSupport
 import XCTest
 
 /// A purge that meets a failing disk, at every operation of it in turn.
-final class PurgeFaultTests: StoreTestCase {
-  override func setUpWithError() throws {
-    try super.setUpWithError()
-    _ = shim_register()
-    shim_reset()
-    shim_skip_syncs(0)
-  }
-
-  override func tearDownWithError() throws {
-    shim_reset()
-    try super.tearDownWithError()
-  }
-
+final class PurgeFaultTests: ShimTestCase {
   /// What an app or the SDK may do between a purge that failed and the next event.
   private static let doings: [(name: String, act: @Sendable (SQLiteEventStore) -> Void)] = [
     ("nothing", { _ in }),

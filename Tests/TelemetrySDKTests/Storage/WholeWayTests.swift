@@ -8,19 +8,7 @@ import XCTest
 
 /// Faults that comparable software was reported for, with the smallest input that shows each,
 /// from `record` to the server's answer over real files.
-final class WholeWayTests: StoreTestCase {
-  override func setUpWithError() throws {
-    try super.setUpWithError()
-    _ = shim_register()
-    shim_reset()
-    shim_skip_syncs(0)
-  }
-
-  override func tearDownWithError() throws {
-    shim_reset()
-    try super.tearDownWithError()
-  }
-
+final class WholeWayTests: ShimTestCase {
   private func makeWorld(
     _ change: (inout TelemetryConfiguration) -> Void = { _ in }
   ) -> (world: DeviceWorld, store: SQLiteEventStore) {
