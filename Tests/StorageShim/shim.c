@@ -19,6 +19,9 @@ static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static int hold_kind, is_held;
 static long operations, plan_from, plan_until, tear_bytes;
 static int plan_action, is_dead, skips_syncs, records;
+static void (*watcher)(void *);
+static void *watcher_context;
+static char full_part[64];
 static shim_operation *log_entries;
 static long log_count, log_space;
 static char *paths[MAX_FILES];
@@ -30,7 +33,29 @@ void shim_reset(void) {
   for (int i = 0; i < path_count; i++) free(paths[i]);
   operations = plan_from = plan_until = tear_bytes = log_count = 0;
   plan_action = is_dead = path_count = 0;
+  watcher = NULL;
+  full_part[0] = 0;
   pthread_mutex_unlock(&guard);
+}
+
+void shim_watch(void (*callback)(void *), void *context) {
+  pthread_mutex_lock(&guard);
+  watcher = callback;
+  watcher_context = context;
+  pthread_mutex_unlock(&guard);
+}
+
+void shim_full(const char *part) {
+  pthread_mutex_lock(&guard);
+  strncpy(full_part, part == NULL ? "" : part, sizeof(full_part) - 1);
+  pthread_mutex_unlock(&guard);
+}
+
+static int finds_no_room(const char *path) {
+  pthread_mutex_lock(&guard);
+  int full = full_part[0] && path != NULL && strstr(path, full_part) != NULL;
+  pthread_mutex_unlock(&guard);
+  return full;
 }
 
 void shim_plan(long from, long until, int action) {
@@ -101,7 +126,10 @@ int shim_step(int kind) {
     if (result == SHIM_CANTOPEN && kind != SHIM_CREATE) result = SHIM_GO_ON;
     if (kind == SHIM_LOCK && result != SHIM_BUSY && result != SHIM_DIE) result = SHIM_GO_ON;
   }
+  void (*watch)(void *) = watcher;
+  void *context = watcher_context;
   pthread_mutex_unlock(&guard);
+  if (watch != NULL) watch(context);
   return result;
 }
 
@@ -173,6 +201,7 @@ static int shim_write(sqlite3_file *file, const void *data, int count, sqlite3_i
     return SQLITE_IOERR_WRITE;
   }
   if (step != SHIM_GO_ON) return refusal(step, SQLITE_IOERR_WRITE);
+  if (finds_no_room(((ShimFile *)file)->path)) return SQLITE_FULL;
   int status = REAL(file)->pMethods->xWrite(REAL(file), data, count, offset);
   if (status == SQLITE_OK) shim_note(SHIM_WRITE, ((ShimFile *)file)->path, offset, count, data);
   return status;

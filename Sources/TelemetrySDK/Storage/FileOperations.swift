@@ -10,6 +10,7 @@ package struct FileError: Error, Sendable, Equatable {
   /// `errno`.
   package let code: Int32
   package var isNotFound: Bool { code == ENOENT }
+  package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
   package init(operation: String, code: Int32) {
     self.operation = operation
     self.code = code
@@ -65,10 +66,15 @@ package protocol FileOperations: Sendable {
   func openForSync(_ path: String) throws -> any SyncHandle
 }
 
+/// What a file is called until it is whole.
+enum DurableWrite {
+  static let suffix = ".new"
+}
+
 extension FileOperations {
   /// Writes aside, syncs, renames, syncs the folder: whole and durable, or absent.
   package func writeDurably(_ path: String, _ bytes: [UInt8]) throws {
-    let aside = path + ".new"
+    let aside = path + DurableWrite.suffix
     try write(aside, bytes)
     try sync(aside)
     try rename(aside, to: path)

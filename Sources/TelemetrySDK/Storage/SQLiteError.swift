@@ -26,11 +26,21 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     case constraint
   }
 
+  package var isDiskFull: Bool { meaning == .block(.diskFull) }
+
+  /// True where it is the file's content that cannot be read, now or later: damage, or a part that
+  /// the medium does not give (IOERR_READ, IOERR_SHORT_READ).
+  package var isOfTheFile: Bool {
+    code == 10 | (1 << 8) || code == 10 | (2 << 8) || meaning == .damaged
+  }
+
   /// Codes from sqlite.org/rescode.html. Unknown codes wait: nothing is lost on a guess.
   package var meaning: Meaning {
     switch primary {
     case 5, 6, 15: .block(.locked)  // BUSY, LOCKED, PROTOCOL
     case 13: .block(.diskFull)  // FULL
+    // IOERR_SHMSIZE: the shared memory finds no room.
+    case 10 where code == 10 | (19 << 8): .block(.diskFull)
     case 10:  // IOERR
       // IOERR_DATA and IOERR_CORRUPTFS: a checksum that fails, or a damaged file system, does not
       // pass by itself.

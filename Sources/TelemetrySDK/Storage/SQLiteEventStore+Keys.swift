@@ -205,15 +205,18 @@ extension SQLiteEventStore {
   /// True from the decision to purge until its end is on the medium.
   var isPurgeOwed: Bool {
     if case .success(true) = onCore({ $0.keys.isBarred }) { return true }
-    return files.status(paths.purgeIntent) != nil
+    return hasPurgeIntent
   }
+
+  /// A folder of that name is no intent of ours.
+  private var hasPurgeIntent: Bool { files.status(paths.purgeIntent)?.isDirectory == false }
 
   /// An intent that failed half-way may be there all the same, and the next start would carry it
   /// out over events recorded since. Where it cannot be taken back, durably, nothing is recorded
   /// either: the store closes, and opening it again finishes the purge first.
   private func withdrawPurge() {
     do {
-      if files.status(paths.purgeIntent) != nil { try files.remove(paths.purgeIntent) }
+      if hasPurgeIntent { try files.remove(paths.purgeIntent) }
       try files.syncDirectory(configuration.directory)
     } catch {
       closeFiles(reason: .ioError)
@@ -225,7 +228,7 @@ extension SQLiteEventStore {
   func finishPurge() -> StoreBlock? {
     _ = onCore { $0.keys.bar() }
     do {
-      if files.status(paths.purgeIntent) != nil {
+      if hasPurgeIntent {
         if let block = try purgeKeysAndRows() { return block }
         try files.remove(paths.purgeIntent)
       }

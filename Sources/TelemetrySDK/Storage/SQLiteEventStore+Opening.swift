@@ -1,10 +1,14 @@
+/// The file is of a newer version than this code knows.
+struct NewerSchema: Error {
+  let version: Int64
+}
+
 extension SQLiteEventStore {
   package func open() -> StoreBlock? {
-    let found = state.withLock { ($0.core != nil, $0.core?.isDamaged ?? false) }
-    let (isOpen, isDamaged) = found
-    if !isOpen || isDamaged {
+    let (isOpen, witness) = state.withLock { ($0.core != nil, witnessOfDamage($0)) }
+    if !isOpen || witness != nil {
       closeFiles(reason: .notOpen)
-      if let block = openFiles(isSuspect: isDamaged) {
+      if let block = openFiles(witness) {
         state.withLock { $0.reason = block }
         tell([.blocked(block)])
         return block
@@ -13,78 +17,102 @@ extension SQLiteEventStore {
     return settle()
   }
 
+  /// What a file held that was found damaged while it was open: nobody knows it better.
+  private func witnessOfDamage(_ state: State) -> StoreHint? {
+    guard let core = state.core, core.isDamaged else { return nil }
+    return StoreHint(storeID: core.storeID, counts: core.counts)
+  }
+
   /// After the files: an interrupted purge, then the keys.
   func settle() -> StoreBlock? {
     if isPurgeOwed, let block = finishPurge() { return block }
     return establishKeys()
   }
 
-  private func openFiles(isSuspect: Bool) -> StoreBlock? {
+  private func openFiles(_ witness: StoreHint?) -> StoreBlock? {
     do {
       try files.createDirectory(configuration.directory)
+      try moveFoldersAway()
       guard let lock = try files.lock(paths.lock) else { return .locked }
       upkeep.withLock { $0.lock = lock }
-      return try openDatabase(isSuspect: isSuspect)
+      try openDatabase(witness)
+      return nil
     } catch let error as SQLiteError {
       closeFiles(reason: .notOpen)
       if case .block(let block) = error.meaning { return block }
       return .ioError
     } catch {
       closeFiles(reason: .notOpen)
-      return .notOpen
+      return (error as? FileError)?.isDiskFull == true ? .diskFull : .notOpen
     }
   }
 
-  /// - Parameter isSuspect: True where damage was met while the file was open; opening reads only
+  /// - Parameter witness: Given where damage was met while the file was open; opening reads only
   ///   some of the pages, so all are checked then.
-  private func openDatabase(isSuspect: Bool) throws -> StoreBlock? {
+  private func openDatabase(_ witness: StoreHint?) throws {
     var events: [StoreEvent] = []
-    var core: StoreCore
-    try moveFoldersAway()
-    let wasRepaired = try finishRepair()
+    let found: (core: StoreCore, isRepaired: Bool)
     do {
-      core = try openCore(paths, &events)
-      if wasRepaired {
-        // The start that repaired it was killed before it could say so.
-        let lost = core.counts.dropped[.corruptFile] ?? 0
-        events.append(.movedCorruptFileAside(lost: lost))
-      }
-      if isSuspect { try core.checkAllPages() }
-    } catch let error as SQLiteError where error.meaning == .damaged {
-      core = try replaceDamaged(&events)
+      found = try openOrRepair(paths, witness, &events)
+    } catch let newer as NewerSchema {
+      events.append(.newerSchemaLeftAlone(version: Int(newer.version)))
+      found = try openOrRepair(paths.beside(version: Schema.version), witness, &events)
     }
-    try countSilentLoss(core, &events)
+    let core = found.core
+    try countSilentLoss(core, witness ?? readHint())
+    let loss = try core.untoldLoss(isRepaired: found.isRepaired)
     try install(core)
     writeHint()
+    if let loss {
+      if loss.isMovedAside { events.append(.movedCorruptFileAside(lost: loss.lost)) }
+      if loss.lost > 0 { events.append(.dropped(count: loss.lost, reason: .corruptFile)) }
+    }
     events.append(.opened(recoveredRows: core.counts.queued))
     tell(events)
-    return nil
+    // Told again by the next start where this one ends first, or the write fails: better twice than
+    // never.
+    if loss != nil { _ = writing { try $0.forgetUntoldLoss() } }
   }
 
-  func openCore(_ paths: StorePaths, _ events: inout [StoreEvent]) throws -> StoreCore {
+  /// The database of a place, after the repair that it needs.
+  func openOrRepair(
+    _ place: StorePaths, _ witness: StoreHint?, _ events: inout [StoreEvent]
+  ) throws -> (core: StoreCore, isRepaired: Bool) {
+    let wasRepaired = try finishRepair(of: place)
+    do {
+      if let core = try refill(place, &events) { return (core, true) }
+      let core = try openCore(place)
+      if witness != nil { try core.checkAllPages() }
+      return (core, wasRepaired)
+    } catch let error as SQLiteError where error.meaning == .damaged {
+      let hint = place.base == paths.base ? witness ?? readHint() : witness
+      return (try replaceDamaged(place, hint, &events), true)
+    }
+  }
+
+  func openCore(_ place: StorePaths) throws -> StoreCore {
     let connection = try SQLiteConnection(
-      path: paths.database, vfs: configuration.vfsName,
+      path: place.database, vfs: configuration.vfsName,
       busyMs: Int32(clamping: configuration.appendWaitMs))
     guard try Schema.prepare(connection) else {
       let version = try connection.integer("PRAGMA user_version") ?? 0
       connection.closeUntouched()
-      events.append(.newerSchemaLeftAlone(version: Int(version)))
-      return try openCore(paths.beside(version: Int(Schema.version)), &events)
+      throw NewerSchema(version: version)
     }
     try connection.execute("PRAGMA synchronous=NORMAL")
     let core = try StoreCore(
-      configuration: configuration, paths: paths, connection: connection, clock: clock)
-    core.logFrames = (files.status(paths.log)?.bytes ?? 0) / Schema.frameBytes
+      configuration: configuration, paths: place, connection: connection, clock: clock)
+    core.logFrames = (files.status(place.log)?.bytes ?? 0) / Schema.frameBytes
     try core.setPageCap(
       movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0,
-      leftAloneBytes: leftAloneBytes(beside: paths))
+      leftAloneBytes: leftAloneBytes(beside: place))
     return core
   }
 
-  /// A database of a newer schema with its log and shared memory, where this one lies beside it.
+  /// Databases with their logs that lie beside the one that is open: of a newer schema, recorded
+  /// beside one, or damaged and being repaired.
   func leftAloneBytes(beside open: StorePaths) -> Int64 {
-    guard open.base != paths.base else { return 0 }
-    return [paths.database, paths.log, paths.sharedMemory]
+    paths.databases.filter { $0.base != open.base }.flatMap(\.files)
       .reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
   }
 
@@ -140,13 +168,11 @@ extension SQLiteEventStore {
 
   /// All files of the store together, by `stat`.
   func bytesOnDisk() -> Int64 {
-    let names = [
-      paths.database, paths.log, paths.sharedMemory, paths.lock, paths.movedAside,
-      paths.purgeIntent, paths.repaired, paths.repair.database, paths.repair.log,
-      paths.repair.sharedMemory,
-    ]
-    let beside = paths.beside(version: Int(Schema.version))
-    return (names + [beside.database, beside.log, beside.sharedMemory])
-      .reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
+    // try? because a folder that cannot be read holds nothing that could be counted.
+    let names = (try? files.list(configuration.directory)) ?? []
+    return names.filter(ownNames.contains).reduce(0) { sum, name in
+      let status = files.status(configuration.directory + "/" + name)
+      return sum + (status.map { $0.isDirectory ? 0 : $0.bytes } ?? 0)
+    }
   }
 }

@@ -5,55 +5,83 @@ extension SQLiteEventStore {
   /// cut off, because the room belongs to events.
   private var maxMovedAsideBytes: Int64 { configuration.maxBytesOnDisk / 4 }
 
-  /// Saves what can be read into a new database. Where there is room under the cap, the new one is
-  /// filled beside the damaged one and takes its place when it is whole, so that a kill at any
-  /// moment costs nothing; else the damaged one has to go first.
-  func replaceDamaged(_ events: inout [StoreEvent]) throws -> StoreCore {
-    let salvage = Salvage(path: paths.database, vfs: configuration.vfsName)
-    let hint = readHint()
-    guard hasRoomBeside(salvage) else {
-      try clearPlace()
-      let core = try openCore(paths, &events)
-      try fill(core, with: salvage, hint, &events)
-      return core
+  /// Saves what can be read into a new database. Where there is room under the cap and on the disk,
+  /// the new one is filled beside the damaged one and takes its place when it is whole, so that a
+  /// kill at any moment costs nothing; else the damaged one has to go first.
+  func replaceDamaged(
+    _ place: StorePaths, _ hint: StoreHint?, _ events: inout [StoreEvent]
+  ) throws -> StoreCore {
+    let salvage = try Salvage(path: place.database, vfs: configuration.vfsName)
+    var keepsCopy = true
+    if hasRoomBeside(salvage) {
+      if try fillBeside(place, salvage, hint, &events) {
+        try finishRepair(of: place)
+        return try openCore(place)
+      }
+      // The disk is full, so that a copy would take the rows' room.
+      keepsCopy = false
     }
-    try fillBeside(salvage, hint, &events)
-    try finishRepair()
-    return try openCore(paths, &events)
+    try clearPlace(place, keepsCopy: keepsCopy)
+    rescued.withLock { $0 = Rescued(place: place.base, salvage: salvage, hint: hint) }
+    return try refill(place, &events) ?? openCore(place)
+  }
+
+  /// Fills the new database with what was read out of the damaged one, which is gone by now. Where
+  /// that fails, the next opening by this process goes on with it. Nil where there is nothing.
+  func refill(_ place: StorePaths, _ events: inout [StoreEvent]) throws -> StoreCore? {
+    guard var rest = rescued.withLock({ $0 }), rest.place == place.base else { return nil }
+    let core = try openCore(place)
+    do {
+      try fill(core, with: &rest.salvage, rest.hint, &events)
+      rescued.withLock { $0 = nil }
+      return core
+    } catch {
+      rescued.withLock { $0 = rest }
+      core.connection.close()
+      throw error
+    }
   }
 
   private func fill(
-    _ core: StoreCore, with salvage: Salvage, _ hint: StoreHint?, _ events: inout [StoreEvent]
+    _ core: StoreCore, with salvage: inout Salvage, _ hint: StoreHint?,
+    _ events: inout [StoreEvent]
   ) throws {
-    let lost = try core.beginAfterLoss(salvage, hint: hint)
-    let saved = try core.takeIn(salvage)
+    if !salvage.hasLedgerBegun { try core.beginAfterLoss(salvage, hint: hint) }
+    salvage.hasLedgerBegun = true
+    try core.takeIn(&salvage)
     events += core.takeEvents()
-    events.append(.movedCorruptFileAside(lost: lost - saved))
-    events.append(.dropped(count: lost - saved, reason: .corruptFile))
   }
 
+  /// False where the disk has no room for it. To try again would end the same way each time, and
+  /// meanwhile nothing could be recorded.
   private func fillBeside(
-    _ salvage: Salvage, _ hint: StoreHint?, _ events: inout [StoreEvent]
-  ) throws {
+    _ place: StorePaths, _ salvage: Salvage, _ hint: StoreHint?, _ events: inout [StoreEvent]
+  ) throws -> Bool {
     // An earlier copy would take the room, and goes anyway.
     if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
-    let core = try openCore(paths.repair, &events)
+    var news: [StoreEvent] = []
+    var salvage = salvage
     do {
+      let core = try openCore(place.repair)
       defer { core.connection.close() }
-      try fill(core, with: salvage, hint, &events)
+      try fill(core, with: &salvage, hint, &news)
       _ = try core.connection.checkpointTruncate()
+    } catch let error as SQLiteError where error.isDiskFull {
+      try removeFiles(of: place.repair)
+      return false
     }
     // Nobody has it open any more.
-    try files.sync(paths.repair.database)
-    try files.rename(paths.repair.database, to: paths.repaired)
+    try files.sync(place.repair.database)
+    try files.rename(place.repair.database, to: place.repaired)
     try files.syncDirectory(configuration.directory)
+    events += news
+    return true
   }
 
   /// True where the cap allows the damaged files and a new one with all that could be read.
   private func hasRoomBeside(_ salvage: Salvage) -> Bool {
-    let damaged = [paths.database, paths.log, paths.sharedMemory]
-      .reduce(Int64(0)) { $0 + (files.status($1)?.bytes ?? 0) }
-    return damaged + salvage.estimatedFileBytes + configuration.effectiveWALBudget
+    let copy = files.status(paths.movedAside)?.bytes ?? 0
+    return bytesOnDisk() - copy + salvage.estimatedFileBytes + configuration.effectiveWALBudget
       + StoreCore.sharedMemoryBytes(logBudget: configuration.effectiveWALBudget)
       <= configuration.maxBytesOnDisk
   }
@@ -62,44 +90,60 @@ extension SQLiteEventStore {
   /// place, what was not is thrown away, for the damaged one is still there then. True where one
   /// took its place.
   @discardableResult
-  func finishRepair() throws -> Bool {
-    for path in [paths.repair.database, paths.repair.log, paths.repair.sharedMemory]
-    where files.status(path) != nil {
-      try files.removeTree(path)
-    }
-    guard files.status(paths.repaired)?.isDirectory == false else { return false }
-    try clearPlace()
-    try files.rename(paths.repaired, to: paths.database)
+  func finishRepair(of place: StorePaths) throws -> Bool {
+    try removeFiles(of: place.repair)
+    guard files.status(place.repaired) != nil else { return false }
+    try clearPlace(place, keepsCopy: true)
+    try files.rename(place.repaired, to: place.database)
     try files.syncDirectory(configuration.directory)
     return true
   }
 
-  /// Moves the damaged database aside and removes its log: another database must never find it.
-  private func clearPlace() throws {
-    try moveAside(paths.database)
-    for path in [paths.log, paths.sharedMemory] where files.status(path) != nil {
-      try files.removeTree(path)
-    }
-    try files.syncDirectory(configuration.directory)
+  func removeFiles(of place: StorePaths) throws {
+    for path in place.files where files.status(path) != nil { try files.remove(path) }
   }
 
-  /// Folders where the store's files should be are not the store's: out of the way with them.
-  func moveFoldersAway() throws {
-    for path in [paths.database, paths.log, paths.sharedMemory]
-    where files.status(path)?.isDirectory == true {
-      try moveAside(path)
+  /// Moves the damaged database aside and removes its log: another database must never find it.
+  private func clearPlace(_ place: StorePaths, keepsCopy: Bool) throws {
+    try moveAside(place.database)
+    if !keepsCopy, files.status(paths.movedAside) != nil { try files.remove(paths.movedAside) }
+    for path in [place.log, place.sharedMemory] where files.status(path) != nil {
+      try files.remove(path)
     }
+    try files.syncDirectory(configuration.directory)
   }
 
   private func moveAside(_ path: String) throws {
     guard let status = files.status(path) else { return }
     if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
     try files.rename(path, to: paths.movedAside)
-    if !status.isDirectory, status.bytes > maxMovedAsideBytes {
+    if status.bytes > maxMovedAsideBytes {
       try files.truncate(paths.movedAside, bytes: maxMovedAsideBytes)
     }
     try files.syncDirectory(configuration.directory)
   }
+
+  /// Folders where the store's files should be are not the store's: out of the way with them, each
+  /// under a name of its own, with all that is in them.
+  func moveFoldersAway() throws {
+    var hasMoved = false
+    for name in try files.list(configuration.directory) where ownNames.contains(name) {
+      let path = configuration.directory + "/" + name
+      guard files.status(path)?.isDirectory == true else { continue }
+      try files.rename(path, to: try freeName(for: path))
+      hasMoved = true
+    }
+    if hasMoved { try files.syncDirectory(configuration.directory) }
+  }
+
+  private func freeName(for path: String) throws -> String {
+    let names = (1...SQLiteEventStore.maxFoldersAway).lazy.map { "\(path).folder\($0)" }
+    guard let name = names.first(where: { self.files.status($0) == nil }) else {
+      throw FileError(operation: "rename", code: 17)  // EEXIST
+    }
+    return name
+  }
+  private static let maxFoldersAway = 1_000
 
   /// The copy goes when events need its room. True where it is gone.
   func removeMovedAside() -> Bool {
@@ -136,9 +180,8 @@ extension SQLiteEventStore {
 
   /// Compares the database with the hint: a file that was emptied or deleted, or a log that was
   /// overwritten, looks whole and still has lost events.
-  func countSilentLoss(_ core: StoreCore, _ events: inout [StoreEvent]) throws {
-    guard core.paths.base == paths.base, let hint = readHint() else { return }
-    let lost = try core.settle(with: hint)
-    if lost > 0 { events.append(.dropped(count: lost, reason: .corruptFile)) }
+  func countSilentLoss(_ core: StoreCore, _ hint: StoreHint?) throws {
+    guard core.paths.base == paths.base, let hint else { return }
+    try core.settle(with: hint)
   }
 }

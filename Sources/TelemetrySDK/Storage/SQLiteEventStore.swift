@@ -36,18 +36,28 @@ package final class SQLiteEventStore: EventStore {
     var waitingForSync: [@Sendable (StoreBlock?) -> Void] = []
   }
 
+  /// Read out of a damaged database that had to go before the new one was filled.
+  struct Rescued {
+    let place: String
+    var salvage: Salvage
+    let hint: StoreHint?
+  }
+
   struct Blocked: Error {
     let reason: StoreBlock
   }
 
   let configuration: StoreConfiguration
   let paths: StorePaths
+  /// The names that the store's files can have.
+  let ownNames: Set<String>
   let keyStore: any KeyStore
   let clock: any TelemetryClock
   let files: any FileOperations
   let state = Guarded(State(), waitsAreBounded: true)
   let upkeep = Guarded(Upkeep(), waitsAreBounded: true)
   let requests = Guarded(Requests())
+  let rescued = Guarded<Rescued?>(nil)
   /// Callers of `append` that wait. Taken inside the state's lock, never around it.
   let tickets = Guarded<[AppendTicket]>([])
   private let listener = Guarded<Callback<StoreEvent>?>(nil)
@@ -68,6 +78,7 @@ package final class SQLiteEventStore: EventStore {
     self.clock = clock
     self.files = files
     paths = StorePaths(directory: configuration.directory)
+    ownNames = Set(paths.all.map { String($0.dropFirst(configuration.directory.count + 1)) })
   }
 
   deinit { closeFiles(reason: .notOpen) }

@@ -13,20 +13,24 @@ struct Salvage {
   var notes: [(name: String, key: UInt64, sealed: [UInt8])] = []
   /// The ledger's counts, where its row could be read.
   var counts: StoreCounts?
+  /// What of it a new file has by now: its ledger, and so many rows.
+  var hasLedgerBegun = false
+  var rowsTaken = 0
+  var quarantineTaken = 0
 
   /// Reads as much as will come; a file that is no database gives nothing. The files stay as
-  /// they are.
-  init(path: String, vfs: String?) {
-    // try? because whatever cannot be read here is counted as lost by the caller.
-    guard let connection = try? SQLiteConnection(path: path, vfs: vfs, busyMs: 0) else { return }
+  /// they are. Throws where something keeps it from reading that may pass: what is there must not be
+  /// taken for lost.
+  init(path: String, vfs: String?) throws {
+    let connection = try SQLiteConnection(path: path, vfs: vfs, busyMs: 0)
     defer { connection.closeUntouched() }
-    try? readMeta(connection)  // Lost with the rest where it fails.
-    try? readNotes(connection)  // Likewise.
-    rows = Salvage.bothWays(
+    try Salvage.asFarAsItGoes { try readMeta(connection) }
+    try Salvage.asFarAsItGoes { try readNotes(connection) }
+    rows = try Salvage.bothWays(
       connection, "SELECT seq,key,account,rid,tag,sealed FROM events",
       sequence: \.head.sequence
     ) { Row(head: RowHead($0), sealed: $0.bytes(5)) }
-    quarantine = Salvage.bothWays(
+    quarantine = try Salvage.bothWays(
       connection,
       "SELECT seq,key,account,rid,tag,sealed,code,detail_key,detail FROM quarantine",
       sequence: \.head.sequence, QuarantineRow.init)
@@ -83,26 +87,35 @@ struct Salvage {
   private static func bothWays<Found>(
     _ connection: SQLiteConnection, _ sql: String, sequence: KeyPath<Found, Int64>,
     _ make: (SQLiteStatement) -> Found
-  ) -> [Found] {
-    let upward = found(connection, sql + " ORDER BY seq", make)
+  ) throws -> [Found] {
+    let upward = try found(connection, sql + " ORDER BY seq", make)
     if upward.isComplete { return upward.rows }
     let last = upward.rows.last?[keyPath: sequence] ?? .min
-    let downward = found(connection, sql + " WHERE seq>\(last) ORDER BY seq DESC", make)
+    let downward = try found(connection, sql + " WHERE seq>\(last) ORDER BY seq DESC", make)
     return upward.rows + downward.rows.reversed()
   }
 
   private static func found<Found>(
     _ connection: SQLiteConnection, _ sql: String, _ make: (SQLiteStatement) -> Found
-  ) -> (rows: [Found], isComplete: Bool) {
+  ) throws -> (rows: [Found], isComplete: Bool) {
     var rows: [Found] = []
-    do {
+    let isComplete = try asFarAsItGoes {
       let statement = try connection.prepare(sql)
       while try statement.step() {
         if StoreCounts.plausible.contains(statement.integer(0)) { rows.append(make(statement)) }
       }
-      return (rows, true)
-    } catch {
-      return (rows, false)  // The damage begins here.
+    }
+    return (rows, isComplete)
+  }
+
+  /// False where damage ended it: what lies behind is counted as lost by the caller.
+  @discardableResult
+  private static func asFarAsItGoes(_ read: () throws -> Void) throws -> Bool {
+    do {
+      try read()
+      return true
+    } catch let error as SQLiteError where error.isOfTheFile {
+      return false
     }
   }
 }

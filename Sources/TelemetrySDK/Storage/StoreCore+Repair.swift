@@ -1,7 +1,6 @@
 extension StoreCore {
   /// Begins the new file's ledger with the old one's, everything that lay in it counted as lost.
-  /// Returns how many that are.
-  func beginAfterLoss(_ salvage: Salvage, hint: StoreHint?) throws -> Int64 {
+  func beginAfterLoss(_ salvage: Salvage, hint: StoreHint?) throws {
     var old = salvage.counts ?? StoreCounts()
     old.lastSequence = max(old.lastSequence, salvage.lastSequence)
     if salvage.counts == nil, let hint { old.takeOver(hint) }
@@ -16,6 +15,7 @@ extension StoreCore {
       counts.requeued = 0
       counts.delivered = old.delivered
       counts.dropped = old.dropped
+      try noteUntoldLoss(isMovedAside: true)
       counts.dropped[.corruptFile, default: 0] += lost
       if let id = salvage.storeID ?? hint?.storeID {
         statements.setStore.bind(1, id)
@@ -36,56 +36,48 @@ extension StoreCore {
       }
       try saveCounts()
     }
-    return lost
   }
 
   /// Puts salvaged rows into the new file, newest last, as far as there is room. Each chunk is
-  /// taken off the loss in its own transaction. Returns how many came back.
-  func takeIn(_ salvage: Salvage) throws -> Int64 {
-    var saved: Int64 = 0
-    var start = 0
-    while start < salvage.rows.count {
-      var bytes = 0
-      let chunk = salvage.rows[start...].prefix(StoreCore.chunkRows).prefix { row in
-        defer { bytes += row.sealed.count }
-        return bytes < StoreCore.chunkBytes
-      }
-      if !logHasRoom(forBytes: bytes * 2 + 100_000) {
-        _ = try connection.checkpointTruncate()
-        logFrames = 0
-      }
-      saved += try makingRoom(forBytes: bytes) {
-        try transaction { try takeIn(chunk) }
-      }
-      start += chunk.count
+  /// taken off the loss in its own transaction; where one fails, what is left can be taken in later.
+  func takeIn(_ salvage: inout Salvage) throws {
+    while salvage.rowsTaken < salvage.rows.count {
+      let chunk = StoreCore.chunk(of: salvage.rows[salvage.rowsTaken...]) { $0.sealed.count }
+      try takeIn(bytes: chunk.bytes) { try takeIn(chunk.rows) }
+      salvage.rowsTaken += chunk.rows.count
     }
-    return saved + (try takeInQuarantine(salvage.quarantine))
+    // The quarantine within its bound, which lies far below the log's.
+    while salvage.quarantineTaken < salvage.quarantine.count {
+      let chunk = StoreCore.chunk(of: salvage.quarantine[salvage.quarantineTaken...]) {
+        Int($0.bytes)
+      }
+      try takeIn(bytes: chunk.bytes) { try takeIn(quarantine: chunk.rows) }
+      salvage.quarantineTaken += chunk.rows.count
+    }
   }
 
-  /// The quarantine within its bound, which lies far below the log's.
-  private func takeInQuarantine(_ rows: [QuarantineRow]) throws -> Int64 {
-    var saved: Int64 = 0
-    var start = 0
-    while start < rows.count {
-      var bytes = 0
-      let chunk = rows[start...].prefix(StoreCore.chunkRows).prefix { row in
-        defer { bytes += Int(row.bytes) }
-        return bytes < StoreCore.chunkBytes
-      }
-      if !logHasRoom(forBytes: bytes * 2 + 100_000) {
-        _ = try connection.checkpointTruncate()
-        logFrames = 0
-      }
-      saved += try makingRoom(forBytes: bytes) {
-        try transaction { try takeIn(quarantine: chunk) }
-      }
-      start += chunk.count
+  /// The next rows that one transaction takes, and their bytes.
+  static func chunk<Row>(
+    of rows: ArraySlice<Row>, _ bytesOf: (Row) -> Int
+  ) -> (rows: ArraySlice<Row>, bytes: Int) {
+    var bytes = 0
+    let chunk = rows.prefix(chunkRows).prefix { row in
+      defer { bytes += bytesOf(row) }
+      return bytes < chunkBytes
     }
-    return saved
+    return (chunk, bytes)
+  }
+
+  private func takeIn(bytes: Int, _ body: () throws -> Void) throws {
+    if !logHasRoom(forBytes: bytes * 2 + 100_000) {
+      _ = try connection.checkpointTruncate()
+      logFrames = 0
+    }
+    try makingRoom(forBytes: bytes) { try transaction(body) }
   }
 
   /// Under new numbers, in the old order: the old numbers may be given anew in this file.
-  private func takeIn(quarantine chunk: ArraySlice<QuarantineRow>) throws -> Int64 {
+  private func takeIn(quarantine chunk: ArraySlice<QuarantineRow>) throws {
     for row in chunk {
       counts.lastSequence += 1
       counts.requeued += 1
@@ -95,10 +87,9 @@ extension StoreCore {
     counts.dropped[.corruptFile, default: 0] -= Int64(chunk.count)
     try saveCounts()
     if evicted > 0 { events.append(.dropped(count: evicted, reason: .quarantineFull)) }
-    return Int64(chunk.count)
   }
 
-  private func takeIn(_ chunk: ArraySlice<Salvage.Row>) throws -> Int64 {
+  private func takeIn(_ chunk: ArraySlice<Salvage.Row>) throws {
     var saved: Int64 = 0
     for row in chunk {
       do {
@@ -110,7 +101,6 @@ extension StoreCore {
     }
     counts.dropped[.corruptFile, default: 0] -= saved
     try saveCounts()
-    return saved
   }
 
   /// Writes a row that was recorded before, at the end of the queue; within a transaction.
@@ -139,26 +129,66 @@ extension StoreCore {
     }
   }
 
-  /// Counts what the hint knows of and this file does not have. Returns how many.
-  func settle(with hint: StoreHint) throws -> Int64 {
+  /// Counts what the hint knows of and this file does not have.
+  func settle(with hint: StoreHint) throws {
     if hint.storeID == storeID {
       let lost = hint.recorded - counts.recorded
-      guard lost > 0 else { return 0 }
+      guard lost > 0 else { return }
       try transaction {
+        try noteUntoldLoss(isMovedAside: false)
         counts.base += lost
         counts.dropped[.corruptFile, default: 0] += lost
         try saveCounts()
       }
-      return lost
+      return
     }
     // Another file than the one the hint speaks of: a fresh one starts with its ledger.
-    guard counts.recorded == 0, counts.delivered == 0 else { return 0 }
+    guard counts.recorded == 0, counts.delivered == 0 else { return }
     let lost = hint.held
     try transaction {
       counts.takeOver(hint)
+      try noteUntoldLoss(isMovedAside: false)
       counts.dropped[.corruptFile, default: 0] += lost
       try saveCounts()
     }
-    return lost
+  }
+}
+
+/// A loss is counted in one start and told in it, or, where a kill comes between, in the next: until
+/// it is told, a table of its own says how much was counted before it.
+extension StoreCore {
+  struct UntoldLoss {
+    var lost: Int64
+    var isMovedAside: Bool
+  }
+
+  /// Within the transaction that counts the loss, and before it does.
+  private func noteUntoldLoss(isMovedAside: Bool) throws {
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS untold(before INTEGER NOT NULL, moved INTEGER NOT NULL);
+      INSERT INTO untold SELECT \(counts.dropped[.corruptFile] ?? 0), 0
+        WHERE NOT EXISTS (SELECT 1 FROM untold);
+      """)
+    if isMovedAside { try connection.execute("UPDATE untold SET moved = 1") }
+  }
+
+  /// What is still to be told.
+  ///
+  /// - Parameter isRepaired: True where the file was repaired in this start, which is told also
+  ///   where nothing was lost.
+  func untoldLoss(isRepaired: Bool) throws -> UntoldLoss? {
+    let counted = counts.dropped[.corruptFile] ?? 0
+    guard isRepaired || counted > 0 else { return nil }
+    guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'untold'") != nil,
+      let before = try connection.integer("SELECT before FROM untold")
+    else { return nil }
+    return UntoldLoss(
+      lost: max(0, counted - before),
+      isMovedAside: try connection.integer("SELECT moved FROM untold") == 1)
+  }
+
+  func forgetUntoldLoss() throws {
+    try transaction { try connection.execute("DROP TABLE IF EXISTS untold") }
   }
 }

@@ -9,20 +9,40 @@ struct StorePaths: Sendable {
     self.base = directory + "/" + base
   }
 
+  private init(directory: String, path: String) {
+    self.directory = directory
+    base = path
+  }
+
   var database: String { base + ".sqlite" }
   var log: String { base + ".sqlite-wal" }
   var sharedMemory: String { base + ".sqlite-shm" }
+  /// What SQLite makes of this database.
+  var files: [String] { [database, log, sharedMemory] }
+  /// A new database while a repair of this one fills it. Found at a start, it is of no use.
+  var repair: StorePaths { StorePaths(directory: directory, path: base + "-repair") }
+  /// The same when it holds everything: found at a start, it takes the damaged one's place.
+  var repaired: String { base + "-repaired.sqlite" }
+
   var lock: String { directory + "/queue.lock" }
   /// Present from the decision to purge until the purge is done.
   var purgeIntent: String { directory + "/queue.purge" }
   /// A damaged database, one at most.
   var movedAside: String { directory + "/queue.damaged" }
-  /// A new database while a repair fills it. Found at a start, it is of no use.
-  var repair: StorePaths { StorePaths(directory: directory, base: "queue-repair") }
-  /// The same when it holds everything: found at a start, it takes the damaged one's place.
-  var repaired: String { directory + "/queue-repaired.sqlite" }
   /// Where to record beside a database of a newer schema.
-  func beside(version: Int) -> StorePaths {
+  func beside(version: Int64) -> StorePaths {
     StorePaths(directory: directory, base: "queue-v\(version)")
+  }
+
+  /// The databases that there can be: the queue, and those that this version or earlier ones
+  /// recorded into beside a queue of a newer schema.
+  var databases: [StorePaths] {
+    [StorePaths(directory: directory)] + (1...Schema.version).map(beside(version:))
+  }
+
+  /// Every file that a store may make in its folder.
+  var all: [String] {
+    databases.flatMap { $0.files + $0.repair.files + [$0.repaired] }
+      + [lock, movedAside, purgeIntent, purgeIntent + DurableWrite.suffix]
   }
 }

@@ -42,6 +42,10 @@ void shim_single_thread(void);
 void shim_reset(void);
 /* From operation `from` up to and without `until` (counted from 1) the action applies. */
 void shim_plan(long from, long until, int action);
+/* Writes of SQLite's to files whose path holds the part find the disk full; NULL ends it. */
+void shim_full(const char *part);
+/* Called before each operation, on its thread, until shim_reset or NULL. */
+void shim_watch(void (*callback)(void *), void *context);
 /* With SHIM_DIE: how many bytes of the write at which death came reach the file. */
 void shim_tear(long bytes);
 /* The next operation of the kind stands still, before it has any effect, until shim_let_go. */
