@@ -29,6 +29,7 @@ package final class InMemoryEventStore: UncontendedEventStore {
     var notes: [String: [UInt8]] = [:]
     var inFlight: Set<Int64> = []
     var lastSequence: Int64 = 0
+    var appended: Int64 = 0
     var requeued: Int64 = 0
     var ledger = ConservationLedger()
     var orders = Orders()
@@ -45,6 +46,8 @@ package final class InMemoryEventStore: UncontendedEventStore {
     get { listener.withLock { $0 }?.call }
     set { listener.withLock { $0 = newValue.map { Callback($0) } } }
   }
+
+  package var appended: Int64 { state.withLock { $0.appended } }
 
   /// Called when the store is about to be counted.
   package let onSnapshot = Guarded<Callback<Void>?>(nil)
@@ -93,6 +96,7 @@ package final class InMemoryEventStore: UncontendedEventStore {
           continue
         }
         state.lastSequence += 1
+        state.appended += 1
         state.ledger.recorded += 1
         state.rows.append(Row(event: event, sequence: state.lastSequence))
         outcomes.append(
@@ -275,6 +279,7 @@ package final class InMemoryEventStore: UncontendedEventStore {
       var snapshot = StoreSnapshot()
       snapshot.ledger = state.ledger
       snapshot.lastSequence = state.lastSequence
+      snapshot.appended = state.appended
       snapshot.ledger.queued = Int64(state.rows.count)
       snapshot.ledger.quarantined = Int64(state.quarantine.count)
       snapshot.bytesOnDisk = Int64(state.rows.reduce(0) { $0 + $1.bytes })

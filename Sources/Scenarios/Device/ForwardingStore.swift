@@ -13,6 +13,7 @@
       get { inner.onEvent }
       set { inner.onEvent = newValue }
     }
+    var appended: Int64 { inner.appended }
     func open() -> StoreBlock? { inner.open() }
 
     /// An event on its way into the store, whichever way it takes.

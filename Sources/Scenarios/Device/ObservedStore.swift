@@ -50,6 +50,8 @@ final class ObservedStore: EventStore {
     set { inner.onEvent = newValue }
   }
 
+  var appended: Int64 { inner.appended }
+
   func open() -> StoreBlock? {
     if isFrozen.withLock({ $0 }) { return .ioError }
     return inner.open()

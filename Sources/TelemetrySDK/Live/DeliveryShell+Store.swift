@@ -199,6 +199,8 @@ extension DeliveryShell {
     grantWishes()
     noteIdentity()
     writeBuffer()
+    // The file may have been found damaged, or another one.
+    refreshSnapshot()
   }
 
   // MARK: Wishes of the app

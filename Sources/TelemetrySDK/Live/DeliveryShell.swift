@@ -85,13 +85,14 @@ package final class DeliveryShell: @unchecked Sendable {
     engine = DeliveryEngine(
       policy: DeliveryPolicy(configuration), bootID: environment.clock.bootID(),
       random: environment.random)
-    published = Guarded(Published(engine: engine))
+    var snapshot = StoreSnapshot()
+    // A store may have served another shell before.
+    snapshot.appended = store.appended
+    published = Guarded(Published(engine: engine, snapshot: snapshot))
   }
 
   func start() {
-    store.onEvent = { [diagnostics, recorder] event in
-      // Another file may count from another number.
-      if case .opened = event { recorder.forgetSequences() }
+    store.onEvent = { [diagnostics] event in
       if let event = DiagnosticEvent(event) { diagnostics.emit(event) }
     }
     recorder.onNews.withLock { $0 = Callback { [weak self] in self?.perform { $0.takeNews() } } }
@@ -137,16 +138,17 @@ package final class DeliveryShell: @unchecked Sendable {
       if snapshot.lastSequence == 0, snapshot.blocked != nil {
         snapshot.ledger = published.snapshot.ledger
         snapshot.lastSequence = published.snapshot.lastSequence
+        snapshot.appended = published.snapshot.appended
       }
       published.snapshot = snapshot
     }
     recorder.noteSequence(snapshot.lastSequence)
   }
 
-  /// Events committed since the store was counted. Each takes the next sequence number, so that
-  /// none is counted twice, or not at all, that is committed while the store is being counted.
+  /// Events committed since the store was counted: none twice, and none not at all, that is
+  /// committed while it is being counted, into whichever file.
   func committed(since snapshot: StoreSnapshot) -> Int64 {
-    max(0, recorder.lastSequence - snapshot.lastSequence)
+    max(0, store.appended - snapshot.appended)
   }
 
   func setTimer(_ timer: DeliveryTimer, at moment: Moment, generation: UInt64) {

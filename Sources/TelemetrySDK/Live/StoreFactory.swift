@@ -47,6 +47,7 @@ final class NoStore: UncontendedEventStore {
     get { nil }
     set { _ = newValue }
   }
+  var appended: Int64 { 0 }
   func open() -> StoreBlock? { .notOpen }
   func append(_ event: NewEvent) -> AppendOutcome { .blocked(.notOpen) }
   func append(batch events: [NewEvent]) -> [AppendOutcome] { [.blocked(.notOpen)] }

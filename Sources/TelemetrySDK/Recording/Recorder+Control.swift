@@ -180,9 +180,6 @@ extension Recorder {
     state.withLock { RecordingIdentity(session: $0.session.id, account: $0.account) }
   }
 
-  /// The store opened a file, which may not be the one before.
-  func forgetSequences() { state.withLock { $0.lastSequence = 0 } }
-
   func takeNews() -> RecordedNews {
     state.withLock { state in
       var news = state.news

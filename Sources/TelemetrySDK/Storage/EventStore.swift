@@ -161,6 +161,8 @@ package struct StoreSnapshot: Sendable {
   package var ledger = ConservationLedger()
   /// The highest sequence number ever given; 0 where there is none, or the store is not open.
   package var lastSequence: Int64 = 0
+  /// `appended` at the moment at which the ledger was counted.
+  package var appended: Int64 = 0
   /// Bytes on disk: db + wal + shm + quarantine + a moved-aside file together.
   package var bytesOnDisk: Int64 = 0
   /// The wall-clock stamp of the first queued row that can be read, milliseconds since 1970.
@@ -208,6 +210,11 @@ package struct BatchBounds: Sendable, Equatable {
 package protocol EventStore: AnyObject, Sendable {
   /// Called on the store's own threads, outside its locks. Set once, before `open`.
   var onEvent: (@Sendable (StoreEvent) -> Void)? { get set }
+
+  /// How many events this object has committed, whatever file they went into; counted before the
+  /// outcome is given. Never waits, from any thread: with a snapshot it tells what was recorded
+  /// since. Rows that move, come back or are repaired do not count.
+  var appended: Int64 { get }
 
   /// Opens, creates, migrates or repairs the file; finishes a purge that a kill interrupted.
   /// Safe to call again after a block. Returns nil where the store is ready.

@@ -101,7 +101,8 @@ extension SQLiteEventStore {
     }
     try connection.execute("PRAGMA synchronous=NORMAL")
     let core = try StoreCore(
-      configuration: configuration, paths: place, connection: connection, clock: clock)
+      configuration: configuration, paths: place, connection: connection, clock: clock,
+      appended: commits)
     core.logFrames = (files.status(place.log)?.bytes ?? 0) / Schema.frameBytes
     try core.setPageCap(
       movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0,

@@ -58,6 +58,8 @@ package final class SQLiteEventStore: EventStore {
   let upkeep = Guarded(Upkeep(), waitsAreBounded: true)
   let requests = Guarded(Requests())
   let rescued = Guarded<Rescued?>(nil)
+  /// Events committed by this object. Taken inside the state's lock.
+  let commits = Guarded<Int64>(0)
   /// Callers of `append` that wait. Taken inside the state's lock, never around it.
   let tickets = Guarded<[AppendTicket]>([])
   private let listener = Guarded<Callback<StoreEvent>?>(nil)
@@ -87,6 +89,8 @@ package final class SQLiteEventStore: EventStore {
     get { listener.withLock { $0 }?.call }
     set { listener.withLock { $0 = newValue.map { Callback($0) } } }
   }
+
+  package var appended: Int64 { commits.withLock { $0 } }
 
   func tell(_ events: [StoreEvent]) {
     guard !events.isEmpty, let listener = onEvent else { return }
@@ -208,6 +212,7 @@ package final class SQLiteEventStore: EventStore {
       var snapshot = StoreSnapshot()
       snapshot.ledger = core.counts.ledger
       snapshot.lastSequence = core.counts.lastSequence
+      snapshot.appended = appended
       snapshot.blocked = core.block ?? (core.keys.live == nil ? .keyUnavailable : nil)
       snapshot.oldestRecordedAtMs = try core.oldestRecordedAtMs()
       snapshot.unknownKeyRows = core.counts.queuedByKey

@@ -4,6 +4,7 @@ extension StoreCore {
     if let refusal = refusal(forBytes: event.storedBytes) { return .blocked(refusal) }
     do {
       let outcome = try makingRoom(forBytes: event.storedBytes) { try insertAlone(event) }
+      noteAppended([outcome])
       noteSuccess()
       return outcome
     } catch {
@@ -27,6 +28,7 @@ extension StoreCore {
       let outcomes = try makingRoom(forBytes: bytes) {
         try transaction { try fitting.map { try insert($0) } }
       }
+      noteAppended(outcomes)
       noteSuccess()
       return outcomes
     } catch {
@@ -44,6 +46,7 @@ extension StoreCore {
       let outcomes = try makingRoom(forBytes: bytes) {
         try transaction { try events.map { try insert($0) } }
       }
+      noteAppended(outcomes)
       noteSuccess()
       return outcomes
     } catch {
@@ -52,6 +55,17 @@ extension StoreCore {
     }
   }
   private static let bytesBesideContent = 200
+
+  /// Before anybody is answered: who knows of an event finds it counted.
+  private func noteAppended(_ outcomes: [AppendOutcome]) {
+    let count = outcomes.reduce(Int64(0)) { count, outcome in
+      switch outcome {
+      case .durable, .syncPending: count + 1
+      case .duplicate, .blocked: count
+      }
+    }
+    if count > 0 { appended.withLock { $0 += count } }
+  }
 
   private func refusal(forBytes bytes: Int, probing: Bool = false) -> StoreBlock? {
     if isDamaged { return .notOpen }

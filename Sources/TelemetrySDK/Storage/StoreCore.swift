@@ -13,6 +13,8 @@ final class StoreCore {
   let statements: StoreStatements
   let clock: any TelemetryClock
   let boot: UInt32
+  /// Events that this and earlier cores of the store have committed.
+  let appended: Guarded<Int64>
   var storeID = SIMD16<UInt8>()
   var counts = StoreCounts()
   /// The counts as of the last sync.
@@ -53,9 +55,10 @@ final class StoreCore {
   /// Reads what the database holds. Throws where it is damaged or cannot be read.
   init(
     configuration: StoreConfiguration, paths: StorePaths, connection: SQLiteConnection,
-    clock: any TelemetryClock
+    clock: any TelemetryClock, appended: Guarded<Int64>
   ) throws {
     self.configuration = configuration
+    self.appended = appended
     self.paths = paths
     self.connection = connection
     self.clock = clock

@@ -8,6 +8,7 @@ import XCTest
 final class StoreWrapperTests: XCTestCase {
   /// Every call of the contract, by the name under which `SpyStore` notes it.
   private static let calls: [(name: String, call: @Sendable (any EventStore) -> Void)] = [
+    ("appended", { _ = $0.appended }),
     ("open()", { _ = $0.open() }),
     ("append(_:)", { _ = $0.append(event) }),
     (
@@ -141,6 +142,10 @@ private final class SpyStore: EventStore {
   var onEvent: (@Sendable (StoreEvent) -> Void)? {
     get { nil }
     set { _ = newValue }
+  }
+  var appended: Int64 {
+    called()
+    return 7
   }
   func open() -> StoreBlock? {
     called()
