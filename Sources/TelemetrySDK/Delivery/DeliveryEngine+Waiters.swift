@@ -38,7 +38,11 @@ extension DeliveryEngine {
     }
     guard let blocker else { return }
     switch blocker {
-    case .storage, .asking: return
+    case .storage: return
+    case .asking:
+      // The provider is asked again when the pace allows.
+      guard let until = pace.due else { return }
+      resumeWaiters(.waitingForToken) { $0.deadline < until }
     case .serverGate(let until), .refusals(let until), .backoff(let until):
       resumeWaiters(ending(blocker) ?? .timedOut) { $0.deadline < until }
     case .disabled, .suspended, .offline, .token:
@@ -48,14 +52,14 @@ extension DeliveryEngine {
 
   func ending(_ blocker: Blocker?) -> FlushReport.Ending? {
     switch blocker {
-    case nil, .suspended, .asking: return nil
+    case nil, .suspended: return nil
     case .disabled: return .disabled
     case .storage: return .storageUnavailable
     case .serverGate: return .gatedByServer
     case .refusals: return .pausedByRefusals
     case .backoff: return .backingOff
     case .offline: return .offline
-    case .token: return .waitingForToken
+    case .asking, .token: return .waitingForToken
     }
   }
 

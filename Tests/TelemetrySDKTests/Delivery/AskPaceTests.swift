@@ -32,4 +32,26 @@ final class AskPaceTests: XCTestCase {
     }
     XCTAssertEqual(waits, [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   }
+
+  /// A flush that would be over before the provider may be asked again.
+  func testFlush_whenTheNextAskComesBehindItsDeadline_endsWaitingForAToken() {
+    var world = EngineWorld(seed: 1) { $0.batchMaxEvents = 1 }
+    world.open()
+    world.record(2, account: "", bytes: 100)
+    world.input(.foreground)
+    world.answerUntilSending()
+    world.flush(timeoutMs: 500)
+    // The second change makes the answer to the first stale; its own ask has to wait a second.
+    world.input(.tokenChanged)
+    world.input(.tokenChanged)
+    world.answerToken("of the user before")
+    world.answer(status: 200)
+    world.settleNext()
+    world.prepareNext()
+    let endings = world.trace.flatMap(\.effects).compactMap { effect -> FlushReport.Ending? in
+      if case .resumeWaiter(_, let ending) = effect { return ending } else { return nil }
+    }
+    XCTAssertEqual(endings, [.waitingForToken])
+    XCTAssertEqual(world.laws.broken, [])
+  }
 }
