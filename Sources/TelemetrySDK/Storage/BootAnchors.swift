@@ -25,6 +25,13 @@ struct BootAnchors: Sendable, Equatable {
     return true
   }
 
+  /// Takes note of a boot before the running one, of which no more is known.
+  mutating func learn(_ boot: UInt32) {
+    guard !boots.contains(where: { $0.boot == boot }) else { return }
+    boots.insert((boot, BootAnchors.unknown), at: max(0, boots.count - 1))
+    if boots.count > BootAnchors.maxBoots { boots.removeFirst() }
+  }
+
   /// Dates the running boot. True where that changed something worth keeping.
   mutating func confirm(_ boot: UInt32, startMs: Int64) -> Bool {
     let isNew = begin(boot)

@@ -163,7 +163,7 @@ extension SQLiteEventStore {
   /// else a power loss could bring the row back without its key. A file that was moved aside, or
   /// left alone because it is of a newer version, may still need any of them.
   func destroyUnusedKeys() {
-    guard files.status(paths.movedAside) == nil else { return }
+    guard files.status(paths.movedAside) == nil, !hasStrays else { return }
     guard case .success(false) = onCore({ $0.paths.base != self.paths.base }) else { return }
     let unused = onCore { core in
       core.keys.known.filter {
@@ -182,7 +182,7 @@ extension SQLiteEventStore {
   }
 
   /// A sync whether or not something is dirty.
-  private func syncFully() -> StoreBlock? {
+  func syncFully() -> StoreBlock? {
     _ = onCore { $0.isDirty = true }
     return sync()
   }
@@ -251,6 +251,7 @@ extension SQLiteEventStore {
     let result = writing { try $0.purgeRows(keepingGateOf: kept) }
     if case .failure(let blocked) = result { return blocked.reason }
     if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
+    try purgeStrays()
     return syncFully()
   }
 

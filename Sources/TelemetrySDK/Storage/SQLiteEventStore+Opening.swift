@@ -14,7 +14,9 @@ extension SQLiteEventStore {
         return block
       }
     }
-    return settle()
+    if let block = settle() { return block }
+    _ = bringInStrays(atMost: SQLiteEventStore.straysAtOpening)
+    return nil
   }
 
   /// What a file held that was found damaged while it was open: nobody knows it better.
@@ -33,6 +35,7 @@ extension SQLiteEventStore {
     do {
       try files.createDirectory(configuration.directory)
       try moveFoldersAway()
+      strays.withLock { $0 = [:] }
       guard let lock = try files.lock(paths.lock) else { return .locked }
       upkeep.withLock { $0.lock = lock }
       try openDatabase(witness)
@@ -63,10 +66,7 @@ extension SQLiteEventStore {
     let loss = try core.untoldLoss(isRepaired: found.isRepaired)
     try install(core)
     writeHint()
-    if let loss {
-      if loss.isMovedAside { events.append(.movedCorruptFileAside(lost: loss.lost)) }
-      if loss.lost > 0 { events.append(.dropped(count: loss.lost, reason: .corruptFile)) }
-    }
+    events += loss?.events ?? []
     events.append(.opened(recoveredRows: core.counts.queued))
     tell(events)
     // Told again by the next start where this one ends first, or the write fails: better twice than
@@ -104,17 +104,26 @@ extension SQLiteEventStore {
       configuration: configuration, paths: place, connection: connection, clock: clock,
       appended: commits)
     core.logFrames = (files.status(place.log)?.bytes ?? 0) / Schema.frameBytes
-    try core.setPageCap(
-      movedAsideBytes: files.status(paths.movedAside)?.bytes ?? 0,
-      leftAloneBytes: leftAloneBytes(beside: place))
+    try setPageCap(core)
     return core
+  }
+
+  /// What the files beside the open one leave to it.
+  func setPageCap(_ core: StoreCore) throws {
+    let copy = files.status(paths.movedAside)?.bytes ?? 0
+    try core.setPageCap(
+      movedAsideBytes: copy, leftAloneBytes: leftAloneBytes(beside: core.paths),
+      hasRoomToGive: copy > 0 || hasUnreadableStrays)
   }
 
   /// Databases with their logs that lie beside the one that is open: of a newer schema, recorded
   /// beside one, or damaged and being repaired.
-  func leftAloneBytes(beside open: StorePaths) -> Int64 {
-    paths.databases.filter { $0.base != open.base }.flatMap(\.files)
-      .reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
+  private func leftAloneBytes(beside open: StorePaths) -> Int64 {
+    paths.databases.filter { $0.base != open.base }.reduce(0) { sum, place in
+      guard files.status(place.database) != nil else { return sum }
+      let bytes = place.files.reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
+      return sum + bytes + (place.base == paths.base ? 0 : StoreCore.strayLogBytes)
+    }
   }
 
   private func install(_ core: StoreCore) throws {

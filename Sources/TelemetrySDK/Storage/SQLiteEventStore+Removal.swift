@@ -34,6 +34,7 @@ extension SQLiteEventStore {
   }
 
   package func dropAll(account: String?) -> StoreBlock? {
+    _ = bringInStrays(atMost: .max)
     var tags: [Int64?] = [nil]
     if let account {
       switch onCore({ try $0.tags(ofAccount: account) }) {

@@ -100,7 +100,10 @@ extension SQLiteEventStore {
   }
 
   func removeFiles(of place: StorePaths) throws {
-    for path in place.files where files.status(path) != nil { try files.remove(path) }
+    // The database last: a log without one would never be found again.
+    for path in place.files.reversed() where files.status(path) != nil {
+      try files.remove(path)
+    }
   }
 
   /// Moves the damaged database aside and removes its log: another database must never find it.
@@ -145,19 +148,15 @@ extension SQLiteEventStore {
   }
   private static let maxFoldersAway = 1_000
 
-  /// The copy goes when events need its room. True where it is gone.
-  func removeMovedAside() -> Bool {
+  /// What nobody can read any more goes when events need its room.
+  func giveRoomToEvents() {
     do {
-      try files.removeTree(paths.movedAside)
-      let isSet = onCore { core in
-        try core.setPageCap(
-          movedAsideBytes: 0, leftAloneBytes: leftAloneBytes(beside: core.paths))
-      }
-      if case .success = isSet { return true }
+      if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
+      try dropUnreadableStrays()
+      try onCore { try setPageCap($0) }.get()
     } catch {
       // Tried again at the next quiet moment.
     }
-    return false
   }
 
   func readHint() -> StoreHint? {

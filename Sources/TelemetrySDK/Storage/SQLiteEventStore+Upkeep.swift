@@ -161,12 +161,13 @@ extension SQLiteEventStore {
     _ = settle()
     probe()
     _ = sync()
-    if case .success(true) = onCore({ $0.needsMovedAsideRoom }) { _ = removeMovedAside() }
+    let hasStrays = bringInStrays(atMost: SQLiteEventStore.straysPerUpkeep)
+    if case .success(true) = onCore({ $0.needsRoom }) { giveRoomToEvents() }
     if case .success(true) = onCore({ $0.isLogHalfFull }) { restartLog() }
     rotateIfDue()
     let hasResealed = resealStep()
     destroyUnusedKeys()
-    return shrink() || hasResealed
+    return shrink() || hasResealed || hasStrays
   }
 
   /// One step of giving pages back. True where more are waiting.

@@ -58,6 +58,8 @@ package final class SQLiteEventStore: EventStore {
   let upkeep = Guarded(Upkeep(), waitsAreBounded: true)
   let requests = Guarded(Requests())
   let rescued = Guarded<Rescued?>(nil)
+  /// By database, rows beside this one that cannot be brought in before the next opening.
+  let strays = Guarded<[String: Int64]>([:])
   /// Events committed by this object. Taken inside the state's lock.
   let commits = Guarded<Int64>(0)
   /// Callers of `append` that wait. Taken inside the state's lock, never around it.
@@ -220,7 +222,9 @@ package final class SQLiteEventStore: EventStore {
       return snapshot
     }
     switch result {
-    case .success(let found): snapshot = found
+    case .success(let found):
+      snapshot = found
+      snapshot.unknownKeyRows += unreadableStrays
     case .failure(let blocked): snapshot.blocked = blocked.reason
     }
     snapshot.bytesOnDisk = bytesOnDisk()

@@ -6,6 +6,14 @@ struct RowHead: Sendable, Equatable {
   let rid: SIMD16<UInt8>
   let tag: [UInt8]?
 
+  init(sequence: Int64, key: UInt64, account: Int64, rid: SIMD16<UInt8>, tag: [UInt8]?) {
+    self.sequence = sequence
+    self.key = key
+    self.account = account
+    self.rid = rid
+    self.tag = tag
+  }
+
   init(_ statement: SQLiteStatement) {
     sequence = statement.integer(0)
     key = statement.unsigned(1)

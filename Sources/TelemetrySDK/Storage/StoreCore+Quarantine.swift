@@ -123,20 +123,24 @@ extension StoreCore {
     var sealed: [UInt8] = []
     if try read.step() { sealed = read.bytes(5) }
     read.reset()
-    var detailKey: UInt64?
-    var detail: [UInt8] = []
-    if !reason.detail.isEmpty, let (id, cipher) = keys.live {
-      let place = detailPlace(row.rid, key: id)
-      if RecordSealer.seal(
-        head: [], body: reason.detail, place: place, cipher: cipher, into: &detail)
-      {
-        detailKey = id
-        keys.seals += 1
-      }
-    }
+    let words = sealedWords(reason, of: row.rid)
     try insertQuarantined(
       QuarantineRow(
-        head: row, sealed: sealed, code: reason.code, detailKey: detailKey, detail: detail))
+        head: row, sealed: sealed, code: reason.code, detailKey: words.key, detail: words.sealed))
+  }
+
+  /// The server's words under the live key, where there are some.
+  func sealedWords(
+    _ reason: QuarantineReason, of row: SIMD16<UInt8>
+  ) -> (key: UInt64?, sealed: [UInt8]) {
+    guard !reason.detail.isEmpty, let (id, cipher) = keys.live else { return (nil, []) }
+    var sealed: [UInt8] = []
+    let place = detailPlace(row, key: id)
+    guard
+      RecordSealer.seal(head: [], body: reason.detail, place: place, cipher: cipher, into: &sealed)
+    else { return (nil, []) }
+    keys.seals += 1
+    return (id, sealed)
   }
 
   /// Within a transaction.
@@ -170,7 +174,7 @@ extension StoreCore {
     return evicted
   }
 
-  private func removeQuarantined(_ row: QuarantineRow) throws {
+  func removeQuarantined(_ row: QuarantineRow) throws {
     statements.quarantineDelete.bind(1, row.head.sequence)
     try statements.quarantineDelete.run()
     if let tag = row.head.tag { counts.quarantinedTags.remove(tag) }
@@ -211,7 +215,7 @@ extension StoreCore {
     return (record, json)
   }
 
-  private func openDetail(_ row: QuarantineRow) -> [UInt8] {
+  func openDetail(_ row: QuarantineRow) -> [UInt8] {
     guard let place = detailPlace(row), let cipher = keys.cipher(place.keyID) else { return [] }
     return row.detail.withUnsafeBytes {
       RecordSealer.open($0, place: place, cipher: cipher) ?? []

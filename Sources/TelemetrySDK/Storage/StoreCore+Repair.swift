@@ -105,6 +105,12 @@ extension StoreCore {
 
   /// Writes a row that was recorded before, at the end of the queue; within a transaction.
   func insertAgain(_ head: RowHead, sealed: [UInt8]) throws {
+    try insertLast(head, sealed: sealed)
+    counts.requeued += 1
+  }
+
+  /// Writes a row at the end of the queue; within a transaction.
+  func insertLast(_ head: RowHead, sealed: [UInt8]) throws {
     let insert = statements.insert
     insert.bind(1, counts.lastSequence + 1)
     insert.bind(2, head.key)
@@ -114,7 +120,6 @@ extension StoreCore {
     insert.bind(6, sealed)
     try insert.run()
     counts.lastSequence += 1
-    counts.requeued += 1
     counts.addQueued(key: head.key, account: head.account)
   }
 
@@ -160,6 +165,11 @@ extension StoreCore {
   struct UntoldLoss {
     var lost: Int64
     var isMovedAside: Bool
+
+    var events: [StoreEvent] {
+      (isMovedAside ? [.movedCorruptFileAside(lost: lost)] : [])
+        + (lost > 0 ? [.dropped(count: lost, reason: .corruptFile)] : [])
+    }
   }
 
   /// Within the transaction that counts the loss, and before it does.

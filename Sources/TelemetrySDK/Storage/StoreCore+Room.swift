@@ -7,13 +7,18 @@ extension StoreCore {
   /// Sets the cap on the database's pages: what is left beside log, shared memory and a file
   /// that was moved aside.
   ///
-  /// - Parameter leftAloneBytes: Of a database of a newer schema that is left as it is. At least a
-  ///   quarter of the cap stays for this database and its log all the same.
-  func setPageCap(movedAsideBytes: Int64, leftAloneBytes: Int64) throws {
+  /// - Parameters:
+  ///   - movedAsideBytes: Of a copy of a damaged file.
+  ///   - leftAloneBytes: Of other databases, as of a newer schema. At least a quarter of the cap
+  ///     stays for this database and its log all the same.
+  ///   - hasRoomToGive: True where some of it can go when events need the room.
+  func setPageCap(
+    movedAsideBytes: Int64, leftAloneBytes: Int64, hasRoomToGive: Bool
+  ) throws {
     let budget = configuration.effectiveWALBudget
     let sharedMemory = StoreCore.sharedMemoryBytes(logBudget: budget)
-    hasMovedAside = movedAsideBytes > 0
-    needsMovedAsideRoom = false
+    self.hasRoomToGive = hasRoomToGive
+    needsRoom = false
     let leftAlone = min(leftAloneBytes, configuration.maxBytesOnDisk / 4 * 3)
     let others = budget + sharedMemory + movedAsideBytes + leftAlone + 8192
     maxPages = max(32, (configuration.maxBytesOnDisk - others) / Schema.pageBytes)
@@ -43,6 +48,20 @@ extension StoreCore {
     return try write()
   }
 
+  /// For rows that leave another file of ours for this one.
+  func growing<Result>(by bytes: Int64, _ write: () throws -> Result) throws -> Result {
+    let pages = try connection.integer("PRAGMA page_count") ?? 0
+    let usual = maxPages
+    maxPages = max(maxPages, pages + bytes / Schema.pageBytes)
+    defer {
+      maxPages = usual
+      // try? because the next write sets it again where this one fails.
+      try? allow(pages: maxPages - StoreCore.reservePages)
+    }
+    try allow(pages: maxPages)
+    return try write()
+  }
+
   /// Tells the cap from a full disk: SQLite answers both with the same code.
   private func isAtPageCap(forBytes bytes: Int) throws -> Bool {
     let pages = try connection.integer("PRAGMA page_count") ?? 0
@@ -53,7 +72,7 @@ extension StoreCore {
   /// Deletes the oldest rows that are not in flight: a chunk, or as many large ones as make room
   /// for so many bytes. Returns how many.
   func evictOldest(bytes: Int = 0) throws -> Int {
-    needsMovedAsideRoom = hasMovedAside
+    needsRoom = hasRoomToGive
     try allow(pages: maxPages)
     defer {
       // try? because the next write sets it again where this one fails.

@@ -36,9 +36,9 @@ final class StoreCore {
   var block: StoreBlock?
   /// The file was found damaged while open; it is repaired at the next opening.
   var isDamaged = false
-  /// A row had to go while a moved-aside file took its room.
-  var needsMovedAsideRoom = false
-  var hasMovedAside = false
+  /// A row had to go while files that nobody can read any more took its room.
+  var needsRoom = false
+  var hasRoomToGive = false
   /// Something was committed since the last sync.
   var isDirty = false
   /// Commits since the file was opened.

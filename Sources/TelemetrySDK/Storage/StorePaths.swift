@@ -14,6 +14,7 @@ struct StorePaths: Sendable {
     base = path
   }
 
+  var name: String { String(base.dropFirst(directory.count + 1)) }
   var database: String { base + ".sqlite" }
   var log: String { base + ".sqlite-wal" }
   var sharedMemory: String { base + ".sqlite-shm" }

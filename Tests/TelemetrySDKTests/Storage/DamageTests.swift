@@ -207,12 +207,14 @@ final class DamageTests: StoreTestCase {
     }
     let own = try setVersion(99)
     let other = openStore()
-    XCTAssertNotNil(other.append(.make(77)).sequence)
+    let beside = NewEvent.make(77)
+    XCTAssertNotNil(other.append(beside).sequence)
     while other.maintain() {}
     other.close()
     _ = try setVersion(own)
     let store = openStore()
-    XCTAssertEqual(store.allEvents().map(\.row.id), ids, "their keys are still there")
+    XCTAssertEqual(
+      store.allEvents().map(\.row.id), ids + [beside.id], "their keys are still there")
     store.close()
   }
 

@@ -1,0 +1,137 @@
+/// Events that lie in another database of this store: this version or an earlier one recorded them
+/// beside a queue of a schema that was too new for it. Where the queue can be read again, they come
+/// into it, under the same ids and in the same order.
+///
+/// A chunk is committed here with a mark that names its rows, synced, and then deleted there, so
+/// that a kill between any two operations brings no row twice and loses none.
+extension SQLiteEventStore {
+  /// Chunks that opening brings in; the rest comes with the upkeep, so that nobody waits for long.
+  static let straysAtOpening = 64
+  static let straysPerUpkeep = 4
+  /// The mark, the boots, and what rows take beside their seals.
+  private static let bytesBesideStrays = 20_000
+
+  /// Databases other than the open one, and the newer one beside which that lies.
+  private var strayPlaces: [StorePaths] {
+    guard case .success(let open) = onCore({ $0.paths }) else { return [] }
+    return paths.databases.dropFirst().filter {
+      $0.base != open.base
+        && (files.status($0.database) != nil || files.status($0.repaired) != nil)
+    }
+  }
+
+  var hasStrays: Bool { !strayPlaces.isEmpty }
+
+  /// Brings chunks in, at most so many. True where more are waiting.
+  func bringInStrays(atMost chunks: Int) -> Bool {
+    var left = chunks
+    for place in strayPlaces where strays.withLock({ $0[place.base] }) == nil {
+      guard case .success(true) = onCore({ $0.isReady }),
+        left > 0
+      else { return left == 0 }
+      do {
+        try bringIn(place, &left)
+      } catch is NewerSchema {
+        strays.withLock { $0[place.base] = 0 }  // Not ours.
+      } catch {
+        return false  // Tried again with the next upkeep.
+      }
+    }
+    return left == 0
+  }
+
+  private func bringIn(_ place: StorePaths, _ left: inout Int) throws {
+    let source = try openStray(place)
+    defer { source.connection.close() }
+    let name = StoreCore.ownPrefix + place.name
+    var mark = StrayMark(storeID: source.storeID)
+    let noted = try onCore { try $0.note(name) }.get().flatMap(StrayMark.init(_:))
+    if let noted, noted.storeID == source.storeID { mark = noted }
+    try source.forgetStrays(named: mark.rows)
+    var reading = StrayReading()
+    while left > 0 {
+      reading.isTight = bytesOnDisk() > configuration.maxBytesOnDisk / 2
+      let rows = try source.readStrays(&reading)
+      let next = mark.following(source.counts, rows)
+      if !rows.isEmpty || !next.countsAs(mark) {
+        let bytes = rows.reduce(SQLiteEventStore.bytesBesideStrays) { $0 + $1.sealed.count }
+        let old = mark
+        // What the log held is room, too.
+        try onCore { try $0.emptyLog() }.get()
+        let room = configuration.maxBytesOnDisk - bytesOnDisk() - 2 * StoreCore.strayLogBytes
+        try writing(forBytes: bytes) { core in
+          try core.takeStrays(rows, from: old, to: next, note: name, room: room)
+        }.get()
+        if let block = syncFully() { throw Blocked(reason: block) }
+        try source.forgetStrays(rows)
+        mark = next
+      }
+      if rows.isEmpty { return try finish(source, place) }
+      left -= 1
+      if reading.isTight { try source.shrinkWhole() }
+      try adjustPageCap()
+    }
+  }
+
+  /// With the keys of its rows.
+  private func openStray(_ place: StorePaths) throws -> StoreCore {
+    var events: [StoreEvent] = []
+    let (source, isRepaired) = try openOrRepair(place, nil, &events)
+    if let loss = try source.untoldLoss(isRepaired: isRepaired) {
+      events += loss.events
+      tell(events)
+      try source.forgetUntoldLoss()
+    }
+    for id in source.counts.usedKeys {
+      do {
+        if let cipher = AESGCM(key: try keyStore.load(id)) { source.load(id, cipher) }
+      } catch KeyStoreError.itemNotFound {
+        source.keys.noteMissing(id)
+      }
+    }
+    return source
+  }
+
+  /// Nothing is left that can be brought in: the files go, unless rows of lost keys are in them.
+  private func finish(_ source: StoreCore, _ place: StorePaths) throws {
+    let left = source.counts.queued + source.counts.quarantined
+    source.connection.close()
+    if left == 0 {
+      try removeFiles(of: place)
+      try files.syncDirectory(configuration.directory)
+    } else {
+      strays.withLock { $0[place.base] = left }
+    }
+    try adjustPageCap()
+  }
+
+  private func adjustPageCap() throws { try onCore { try setPageCap($0) }.get() }
+
+  /// Rows in such databases that only a key which is not there can open.
+  var unreadableStrays: Int64 { strays.withLock { $0.values.reduce(0, +) } }
+  var hasUnreadableStrays: Bool { unreadableStrays > 0 }
+
+  /// Like a copy of a damaged file, they go when events need their room.
+  func dropUnreadableStrays() throws {
+    for place in strayPlaces {
+      guard let rows = strays.withLock({ $0[place.base] }), rows > 0 else { continue }
+      try writing { try $0.countStrays(rows, as: .queueFull) }.get()
+      try removeFiles(of: place)
+      strays.withLock { $0[place.base] = nil }
+    }
+  }
+
+  /// A purge takes them, too.
+  func purgeStrays() throws {
+    for place in strayPlaces {
+      var events: [StoreEvent] = []
+      // try? because rows that cannot be counted have to go all the same.
+      let source = try? openOrRepair(place, nil, &events).core
+      let held = source.map { $0.counts.queued + $0.counts.quarantined } ?? 0
+      source?.connection.close()
+      if held > 0 { try writing { try $0.countStrays(held, as: .purged) }.get() }
+      try removeFiles(of: place)
+      strays.withLock { $0[place.base] = nil }
+    }
+  }
+}
