@@ -36,7 +36,8 @@ public enum DeliveryOutcome: Sendable, Hashable {
 public struct TelemetryStatus: Sendable, Hashable {
   /// Events in the queue, those in flight included.
   public var queued = 0
-  /// Of these, events whose key is not there just now: they wait for it until the age limit.
+  /// Of these, events whose key is not there just now, or that a later version of the SDK stored:
+  /// they wait for it until the age limit.
   public var unreadable = 0
   /// Events in the request under way.
   public var inFlight = 0

@@ -21,6 +21,10 @@
 /// Lengths and counts have seven bits a byte, the lowest first, the high bit set on all but the last
 /// byte. Numbers keep every character of their literal; an odd one is followed by a filler. Keys are
 /// strings. Whatever else stands in a row's place is no event.
+///
+/// The form is the version of all this: whatever is to be read in another way, a new token too,
+/// takes the next one, `0x82`, `0x84` and so on. A reader leaves rows of a form that it does not
+/// know as they are.
 enum CompactForm {
   static let form: UInt8 = 0x80
   static let uuidSession: UInt8 = 1

@@ -48,6 +48,11 @@ package struct EventContent: Sendable, Equatable {
     return content
   }
 
+  /// True where content begins like none of the two forms, but as a later one will.
+  static func isOfLaterForm(_ first: UInt8?) -> Bool {
+    (first ?? 0) > CompactForm.form | CompactForm.uuidSession
+  }
+
   /// The JSON of stored content; nil where it is of neither form, or damaged.
   ///
   /// - Parameters:

@@ -20,7 +20,8 @@ struct RecordedTime: Sendable, Equatable {
 /// What lies under an event's seal, and its layout:
 /// `flags (1) ‖ wall ms (6) ‖ ms since boot (6) ‖ boot (4) ‖ account length (2) ‖ account ‖
 /// caller's id (16, if flagged) ‖ content`, integers big-endian. The upper half of the flags is the
-/// layout's version; the content's forms are those of `EventContent`.
+/// layout's version; the content's forms are those of `EventContent`. What a later version wrote,
+/// with another layout, another flag or another form, is left as it is for that version.
 struct EventRecord {
   private static let version: UInt8 = 1
   private static let fixedBytes = 19
@@ -50,11 +51,20 @@ struct EventRecord {
     }
   }
 
+  /// True where this version cannot tell what the event is, and a later one can: only for bytes
+  /// whose seal opened, for damage looks like anything.
+  static func isOfLaterVersion(_ plain: [UInt8]) -> Bool {
+    guard let flags = plain.first else { return false }
+    if flags >> 4 > version || flags >> 4 == version && flags & unknownFlags != 0 { return true }
+    return EventRecord(plain).map { EventContent.isOfLaterForm($0.content.first) } ?? false
+  }
+  private static let unknownFlags: UInt8 = 0x0f & ~callerFlag
+
   /// Nil where the bytes are of another layout.
   init?(_ plain: [UInt8]) {
-    guard plain.count >= EventRecord.fixedBytes, plain[0] >> 4 == EventRecord.version else {
-      return nil
-    }
+    guard plain.count >= EventRecord.fixedBytes, plain[0] >> 4 == EventRecord.version,
+      plain[0] & EventRecord.unknownFlags == 0
+    else { return nil }
     time = RecordedTime(
       wallMs: Int64(EventRecord.integer(plain, 1, bytes: 6)),
       sinceBootMs: Int64(EventRecord.integer(plain, 7, bytes: 6)),

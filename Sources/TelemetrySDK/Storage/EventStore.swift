@@ -167,7 +167,8 @@ package struct StoreSnapshot: Sendable {
   package var bytesOnDisk: Int64 = 0
   /// The wall-clock stamp of the first queued row that can be read, milliseconds since 1970.
   package var oldestRecordedAtMs: Int64?
-  /// Rows whose key is not known (kept until the age limit).
+  /// Rows whose key is not known, or which a later version wrote, as far as they were met (kept
+  /// until the age limit).
   package var unknownKeyRows: Int64 = 0
   /// Nil where the store takes writes.
   package var blocked: StoreBlock?

@@ -218,7 +218,7 @@ package final class SQLiteEventStore: EventStore {
       snapshot.blocked = core.block ?? (core.keys.live == nil ? .keyUnavailable : nil)
       snapshot.oldestRecordedAtMs = try core.oldestRecordedAtMs()
       snapshot.unknownKeyRows = core.counts.queuedByKey
-        .filter { core.keys.cipher($0.key) == nil }.values.reduce(0, +)
+        .filter { core.keys.cipher($0.key) == nil }.values.reduce(Int64(core.laterRows.count), +)
       return snapshot
     }
     switch result {

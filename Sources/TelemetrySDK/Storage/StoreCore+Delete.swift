@@ -113,6 +113,7 @@ extension StoreCore {
       start = end
     }
     for row in rows { counts.removeQueued(key: row.key, account: row.account) }
+    if !laterRows.isEmpty { laterRows.subtract(rows.map(\.sequence)) }
   }
 
   /// The oldest rows that are not in flight, no more than it takes to come to so many bytes.

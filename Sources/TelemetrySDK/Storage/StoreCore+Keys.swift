@@ -90,6 +90,7 @@ extension StoreCore {
     boots = BootAnchors()
     hasBoots = false
     inFlight = []
+    laterRows = []
     accountNames = [:]
     accountTags = [:]
     namelessTags = []

@@ -101,8 +101,11 @@ extension StoreCore {
       return true
     }
     let rowID = EventID(bytes: statement.sixteen(3))
-    guard let record = open(statement, cipher: cipher), let json = record.json(rowID: rowID) else {
-      return false
+    guard let plain = unsealed(statement, cipher: cipher) else { return false }
+    guard let record = EventRecord(plain), let json = record.json(rowID: rowID) else {
+      guard EventRecord.isOfLaterVersion(plain) else { return false }
+      laterRows.insert(sequence)
+      return true
     }
     accountNames[tag] = record.account
     if let wanted, record.account != wanted { return true }
@@ -120,11 +123,14 @@ extension StoreCore {
 
   /// Opens the row that stands ready in a statement of `seq, key, account, rid, tag, sealed`.
   func open(_ statement: SQLiteStatement, cipher: AESGCM) -> EventRecord? {
+    unsealed(statement, cipher: cipher).flatMap(EventRecord.init)
+  }
+
+  private func unsealed(_ statement: SQLiteStatement, cipher: AESGCM) -> [UInt8]? {
     let place = SealPlace(
       domain: configuration.domain, store: storeID, account: statement.integer(2),
       keyID: statement.unsigned(1), row: statement.sixteen(3))
     return RecordSealer.open(statement.blob(5), place: place, cipher: cipher)
-      .flatMap(EventRecord.init)
   }
 
   /// The stamp of the first queued row that can be read, among the first few.

@@ -22,7 +22,7 @@ struct StrayReading {
 /// The database that the rows come from.
 extension StoreCore {
   /// The next rows to be brought over: of the queue in their order, then of the quarantine. Rows
-  /// whose key is not there stay where they are: only their own store can open them.
+  /// whose key is not there, or whose account only a later version can tell, stay where they are.
   func readStrays(_ reading: inout StrayReading) throws -> [StrayRow] {
     let rows = try queuedStrays(&reading)
     return rows.isEmpty ? try quarantinedStrays(&reading) : rows
@@ -71,6 +71,7 @@ extension StoreCore {
     let plain = sealed.withUnsafeBytes {
       RecordSealer.open($0, place: eventPlace(head), cipher: cipher)
     }
+    if let plain, EventRecord(plain) == nil, EventRecord.isOfLaterVersion(plain) { return nil }
     return StrayRow(head: head, sealed: sealed, plain: plain, held: held)
   }
 

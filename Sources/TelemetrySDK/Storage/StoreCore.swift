@@ -23,6 +23,8 @@ final class StoreCore {
   var hasBoots = false
   var keys = KeyRing()
   var inFlight: Set<Int64> = []
+  /// Queued rows that a later version wrote, as far as they were met: they wait for it.
+  var laterRows: Set<Int64> = []
   /// Quarantined rows up to here were sealed anew, as far as they open.
   var resealedQuarantine = Int64.min
   /// Account names by their keyed hash and back; bounded by the accounts that have rows.

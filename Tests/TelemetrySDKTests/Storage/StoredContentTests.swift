@@ -79,6 +79,66 @@ final class StoredContentTests: StoreTestCase {
     store.close()
   }
 
+  func testRows_whenALaterVersionWroteThem_stayUntouchedBesideTheOthers() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    var store = openStore { $0.resealsOldRows = true }
+    let good = (0..<3).map { _ in random.next() }
+    XCTAssertNotNil(store.append(try event(good[0])).sequence)
+    for form: UInt8 in [0x82, 0x83, 0xfe] {
+      let later = NewEvent(
+        id: random.next().id, account: "a", json: [form, 0x81, 0x74, 0xd0, 0], recordedAtMs: 0)
+      XCTAssertNotNil(store.append(later).sequence)
+    }
+    XCTAssertNotNil(store.append(try event(good[1])).sequence)
+    // A later layout, and a flag that is not known, each under a seal that opens.
+    for flags: UInt8 in [0x20, 0x12] {
+      let row = try XCTUnwrap(store.append(try event(random.next())).sequence)
+      try store.state.withLock { state in try overwrite(row, flags, try XCTUnwrap(state.core)) }
+    }
+    XCTAssertNotNil(store.append(try event(good[2])).sequence)
+    let rows = try sealed()
+    for _ in 0..<2 {
+      XCTAssertEqual(store.allEvents(account: "a").map(\.json), good.map(\.json))
+      XCTAssertEqual(store.quarantinedEvents(limit: 9).count, 0)
+      XCTAssertEqual(store.snapshot().ledger.queued, 8)
+      XCTAssertEqual(store.snapshot().unknownKeyRows, 5)
+      store.close()
+      store = openStore { $0.resealsOldRows = true }
+    }
+    XCTAssertEqual(try sealed(), rows)
+    // Sealing anew changes the key and nothing under the seal.
+    XCTAssertNil(store.rotateKey())
+    while store.maintain() {}
+    XCTAssertNil(store.deleteDelivered(store.allEvents(account: "a").map(\.row)))
+    XCTAssertEqual(store.snapshot().ledger.queued, 5)
+    XCTAssertEqual(store.quarantinedEvents(limit: 9).count, 0)
+    XCTAssertEqual(store.dropAll(account: "a"), nil)
+    XCTAssertEqual(store.snapshot().unknownKeyRows, 0)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  private func overwrite(_ row: Int64, _ flags: UInt8, _ core: StoreCore) throws {
+    let head = try XCTUnwrap(try core.oldestRows(limit: 99).first { $0.sequence == row })
+    let cipher = try XCTUnwrap(core.keys.cipher(head.key))
+    var bytes: [UInt8] = []
+    XCTAssertTrue(
+      RecordSealer.seal(
+        head: [flags], body: [UInt8](repeating: 1, count: 40), place: core.eventPlace(head),
+        cipher: cipher, into: &bytes))
+    let digits = bytes.map { String(format: "%02x", $0) }.joined()
+    try core.connection.execute("UPDATE events SET sealed = x'\(digits)' WHERE seq = \(row)")
+  }
+
+  private func sealed() throws -> [[UInt8]] {
+    let connection = try SQLiteConnection(path: database, vfs: nil, busyMs: 0)
+    defer { connection.closeUntouched() }
+    let statement = try connection.prepare("SELECT sealed FROM events ORDER BY seq")
+    var rows: [[UInt8]] = []
+    while try statement.step() { rows.append(statement.bytes(0)) }
+    return rows
+  }
+
   func testBatch_whenBoundedInBytes_countsTheBytesOfItsJSON() throws {
     var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
     let store = openStore()
