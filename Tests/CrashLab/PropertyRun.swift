@@ -44,6 +44,7 @@ final class PropertyTrial {
   /// True time, which only a server knows.
   private var trueMs: Int64 = 1_767_600_000_000
   private var bootCount = 0
+  private var ownVersion: Int64 = 0
   private let durability: Durability
   private let capBytes: Int64
   private let makeStore: () -> SQLiteEventStore
@@ -55,6 +56,9 @@ final class PropertyTrial {
   /// What the gate's note may be.
   private var gates: [[UInt8]?] = [nil]
   private var isTroubled = false
+  /// True while the queue is of a newer version, and events go into a database beside it.
+  private var isBeside = false
+  private let database: String
   private static let monthMs: Int64 = 30 * 86_400_000
 
   init(seed: UInt64, directory: String, isInMemory: Bool) {
@@ -64,6 +68,7 @@ final class PropertyTrial {
     capBytes = [1_000_000, 2_000_000, 20_000_000][generator.below(3)]
     let reseals = generator.below(2) == 0
     self.generator = generator
+    database = directory + "/queue/queue.sqlite"
     shim_reset()
     makeStore = { [durability, clock, capBytes] in
       Workload.makeStore(
@@ -108,7 +113,35 @@ final class PropertyTrial {
   private func heal() {
     shim_plan(0, 0, Int32(SHIM_GO_ON))
     store.close()
+    if isBeside { setVersion(isBeside: false) }
     store = makeStore()
+  }
+
+  /// Another version of the app comes or goes: the queue is of a newer schema from now on, or of this
+  /// one again. Not with a queue that leaves little to what is recorded beside it.
+  private func changeVersion() {
+    guard shim_is_dead() == 0 else { return }
+    shim_plan(0, 0, Int32(SHIM_GO_ON))
+    isTroubled = false
+    // A purge that is not over ends first.
+    _ = store.maintain()
+    let snapshot = store.snapshot()
+    guard snapshot.blocked == nil, isBeside || snapshot.bytesOnDisk < capBytes / 3 else { return }
+    store.close()
+    setVersion(isBeside: !isBeside)
+    reopen()
+  }
+
+  private func setVersion(isBeside: Bool) {
+    do {
+      let connection = try SQLiteConnection(path: database, vfs: "shim", busyMs: 0)
+      defer { connection.close() }
+      if isBeside { ownVersion = try connection.integer("PRAGMA user_version") ?? 0 }
+      try connection.execute("PRAGMA user_version = \(isBeside ? 99 : ownVersion)")
+      self.isBeside = isBeside
+    } catch {
+      // Not changed: the life goes on with the version that it has.
+    }
   }
 
   private func planTrouble() {
@@ -142,8 +175,9 @@ final class PropertyTrial {
     case 33: setGate()
     case 34: jump()
     case 35: confirm()
-    case 36: if generator.below(6) == 0 { purge() }
+    case 36: if generator.below(6) == 0 && !isBeside { purge() }
     case 37: if generator.below(3) == 0 { dropAccount() }
+    case 38: if generator.below(2) == 0 { changeVersion() } else { planTrouble() }
     default: planTrouble()
     }
   }

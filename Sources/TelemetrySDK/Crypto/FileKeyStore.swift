@@ -19,13 +19,17 @@ package struct FileKeyStore: KeyStore {
   package func keyIDs() throws -> [UInt64] {
     do {
       try files.createDirectory(directory)
-      return try files.list(directory).compactMap(FileKeyStore.id(ofFile:))
+      return try files.list(directory).compactMap(FileKeyStore.id(ofFile:)).filter {
+        !isFolder($0)
+      }
     } catch let error as FileError {
       throw KeyStoreError.unavailable(status: error.code)
     }
   }
 
   package func load(_ id: UInt64) throws -> [UInt8] {
+    // Whatever put a folder in its place: the key is gone, and waiting brings it no nearer.
+    if isFolder(id) { throw KeyStoreError.itemNotFound }
     do {
       let key = try files.read(path(id))
       // A key of another length was never written by `save`; it is no answer, and no reason to
@@ -59,6 +63,8 @@ package struct FileKeyStore: KeyStore {
   }
 
   package func isProtectedDataAvailable() -> Bool { true }
+
+  private func isFolder(_ id: UInt64) -> Bool { files.status(path(id))?.isDirectory == true }
 
   private func path(_ id: UInt64) -> String {
     let digits = String(id, radix: 16)

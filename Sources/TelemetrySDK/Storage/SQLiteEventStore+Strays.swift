@@ -51,22 +51,22 @@ extension SQLiteEventStore {
     var reading = StrayReading()
     while left > 0 {
       reading.isTight = bytesOnDisk() > configuration.maxBytesOnDisk / 2
-      let rows = try source.readStrays(&reading)
-      let next = mark.following(source.counts, rows)
-      if !rows.isEmpty || !next.countsAs(mark) {
-        let bytes = rows.reduce(SQLiteEventStore.bytesBesideStrays) { $0 + $1.sealed.count }
+      let chunk = try source.readStrays(&reading)
+      let next = mark.following(source.counts, chunk.rows)
+      if !chunk.isEmpty || !next.countsAs(mark) {
+        let bytes = chunk.bytes + SQLiteEventStore.bytesBesideStrays
         let old = mark
         // What the log held is room, too.
         try onCore { try $0.emptyLog() }.get()
         let room = configuration.maxBytesOnDisk - bytesOnDisk() - 2 * StoreCore.strayLogBytes
         try writing(forBytes: bytes) { core in
-          try core.takeStrays(rows, from: old, to: next, note: name, room: room)
+          try core.takeStrays(chunk, from: old, to: next, note: name, room: room)
         }.get()
         if let block = syncFully() { throw Blocked(reason: block) }
-        try source.forgetStrays(rows)
+        try source.forgetStrays(chunk)
         mark = next
       }
-      if rows.isEmpty { return try finish(source, place) }
+      if chunk.rows.isEmpty { return try finish(source, place) }
       left -= 1
       if reading.isTight { try source.shrinkWhole() }
       try adjustPageCap()

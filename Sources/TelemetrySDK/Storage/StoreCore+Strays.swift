@@ -8,6 +8,16 @@ struct StrayRow {
   let held: QuarantineReason?
 }
 
+/// What goes over in one transaction.
+struct StrayChunk {
+  var rows: [StrayRow] = []
+  /// Not the store's own: what a shell keeps, of session, account and gate, is as young as the rows.
+  var notes: [(name: String, value: [UInt8])] = []
+  var isEmpty: Bool { rows.isEmpty && notes.isEmpty }
+  /// Of the rows' seals.
+  var bytes: Int { rows.reduce(0) { $0 + $1.sealed.count } }
+}
+
 /// Where the reading of another database stands, and how much it takes at once.
 struct StrayReading {
   /// True where the files come near the cap: a chunk lies in both databases and in both logs for a
@@ -23,9 +33,11 @@ struct StrayReading {
 extension StoreCore {
   /// The next rows to be brought over: of the queue in their order, then of the quarantine. Rows
   /// whose key is not there, or whose account only a later version can tell, stay where they are.
-  func readStrays(_ reading: inout StrayReading) throws -> [StrayRow] {
-    let rows = try queuedStrays(&reading)
-    return rows.isEmpty ? try quarantinedStrays(&reading) : rows
+  func readStrays(_ reading: inout StrayReading) throws -> StrayChunk {
+    var rows = try queuedStrays(&reading)
+    if rows.isEmpty { rows = try quarantinedStrays(&reading) }
+    let notes = try readableNotes().filter { !$0.name.hasPrefix(StoreCore.ownPrefix) }
+    return StrayChunk(rows: rows, notes: notes)
   }
 
   private func queuedStrays(_ reading: inout StrayReading) throws -> [StrayRow] {
@@ -76,10 +88,11 @@ extension StoreCore {
   }
 
   /// Deletes rows that were brought over. They were recorded there: this ledger is without them.
-  func forgetStrays(_ rows: [StrayRow]) throws {
+  func forgetStrays(_ chunk: StrayChunk) throws {
     try forget(
-      queued: rows.filter { $0.held == nil }.map(\.head),
-      quarantined: Set(rows.filter { $0.held != nil }.map(\.head.sequence)))
+      queued: chunk.rows.filter { $0.held == nil }.map(\.head),
+      quarantined: Set(chunk.rows.filter { $0.held != nil }.map(\.head.sequence)),
+      notes: chunk.notes.map(\.name))
   }
 
   /// The same for rows of which a kill left only the ids.
@@ -107,9 +120,12 @@ extension StoreCore {
     try forget(queued: queued, quarantined: held)
   }
 
-  private func forget(queued: [RowHead], quarantined: Set<Int64>) throws {
-    guard !queued.isEmpty || !quarantined.isEmpty else { return }
+  private func forget(
+    queued: [RowHead], quarantined: Set<Int64>, notes: [String] = []
+  ) throws {
+    guard !queued.isEmpty || !quarantined.isEmpty || !notes.isEmpty else { return }
     try transaction {
+      for name in notes { try writeNote(name, nil) }
       try delete(queued)
       for sequence in quarantined.sorted() {
         if let row = try quarantineRows(after: sequence - 1, limit: 1).first {
@@ -149,22 +165,24 @@ extension StoreCore {
     logFrames = 0
   }
 
-  /// One transaction: the rows, sealed anew, behind those that are queued; what the other ledger
+  /// One transaction: the rows, sealed anew, behind those that are queued; the notes, which are
+  /// younger than those that are here; what the other ledger
   /// says of events that are gone; and the mark.
   ///
   /// - Parameter room: Bytes by which the database may grow for it, also where files that are about
   ///   to shrink leave less to it.
   func takeStrays(
-    _ rows: [StrayRow], from old: StrayMark, to new: StrayMark, note name: String, room: Int64
+    _ chunk: StrayChunk, from old: StrayMark, to new: StrayMark, note name: String, room: Int64
   ) throws {
-    let bytes = rows.reduce(0) { $0 + $1.sealed.count + 200 }
+    let bytes = chunk.bytes + chunk.rows.count * 200
     let bootsBefore = boots
     var evicted: Int64 = 0
     do {
       try growing(by: room) {
         try makingRoom(forBytes: bytes) {
           try transaction {
-            for row in rows { try insertStray(row) }
+            for row in chunk.rows { try insertStray(row) }
+            for note in chunk.notes { try writeNote(note.name, note.value) }
             evicted = try boundQuarantine()
             countGone(from: old, to: new)
             if boots != bootsBefore { try writeNote(StoreCore.bootsNote, boots.encoded) }

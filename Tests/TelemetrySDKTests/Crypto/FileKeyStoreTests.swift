@@ -41,6 +41,19 @@ final class FileKeyStoreTests: XCTestCase {
     }
   }
 
+  func testLoad_whenAFolderLiesInItsPlace_findsNoKeyAndLeavesTheFolder() throws {
+    let keys = FileKeyStore(directory: folder)
+    try keys.save(1, key: [UInt8](repeating: 1, count: 32))
+    let place = folder + "/0000000000000002.key"
+    try FileManager.default.createDirectory(
+      atPath: place + "/inside", withIntermediateDirectories: true)
+    XCTAssertEqual(try keys.keyIDs(), [1])
+    XCTAssertThrowsError(try keys.load(2)) {
+      XCTAssertEqual($0 as? KeyStoreError, .itemNotFound)
+    }
+    XCTAssertEqual(SystemFiles().status(place + "/inside")?.isDirectory, true)
+  }
+
   func testDestroy_whenTheKeyIsGone_isNoError() throws {
     let keys = FileKeyStore(directory: folder)
     try keys.save(1, key: [UInt8](repeating: 1, count: 32))

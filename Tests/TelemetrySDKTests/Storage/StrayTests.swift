@@ -111,6 +111,33 @@ final class StrayTests: RepairTestCase {
     store.close()
   }
 
+  /// Who is logged in, in which session, and how long the server asked to wait.
+  func testNotes_whenWrittenBesideTheQueue_areTheYoungerOnes() throws {
+    func note(_ name: String, _ value: UInt8, version: Int64) throws {
+      let store = queueStore()
+      XCTAssertNil(store.open())
+      XCTAssertNil(store.setNote(name, [value]))
+      store.close()
+      try setVersion(version)
+    }
+    try note("account", 1, version: Schema.version)
+    try note("session", 2, version: newer)
+    try note("account", 3, version: newer)
+    try note("gate", 4, version: Schema.version)
+    let store = queueStore()
+    XCTAssertNil(store.open())
+    XCTAssertEqual(store.note("account"), [3])
+    XCTAssertEqual(store.note("session"), [2])
+    XCTAssertEqual(store.note("gate"), [4])
+    XCTAssertNil(SystemFiles().status(beside))
+    // Once they are here, they are ours.
+    XCTAssertNil(store.setNote("account", [5]))
+    store.close()
+    XCTAssertNil(store.open())
+    XCTAssertEqual(store.note("account"), [5])
+    store.close()
+  }
+
   func testStrays_whenTheDiskIsFullInBetween_comeInWithTheUpkeep() throws {
     let recorded = try makeStrays(150)
     try keep()
