@@ -15,6 +15,7 @@ enum PropertyRun {
     var findings = Findings(
       title: "property, seeds \(options.seed)...\(options.seed + UInt64(runs) - 1)")
     var deaths = 0
+    var versionChanges = 0
     for run in 0..<runs where options.isMine(run) {
       let seed = options.seed + UInt64(run)
       Workers.begin("seed \(seed)")
@@ -27,10 +28,12 @@ enum PropertyRun {
         findings.violations.append("seed \(seed): \(problem)")
       }
       deaths += trial.deaths
+      versionChanges += trial.versionChanges
       findings.cases += 1
       if !isInMemory, !options.keeps { Workplace.remove(directory) }
     }
     findings.counts["deaths"] = deaths
+    findings.counts["changes of version"] = versionChanges
     return findings
   }
 }
@@ -41,6 +44,7 @@ final class PropertyTrial {
   private let clock: SettableClock
   private var store: SQLiteEventStore
   private(set) var deaths = 0
+  private(set) var versionChanges = 0
   /// True time, which only a server knows.
   private var trueMs: Int64 = 1_767_600_000_000
   private var bootCount = 0
@@ -139,6 +143,7 @@ final class PropertyTrial {
       if isBeside { ownVersion = try connection.integer("PRAGMA user_version") ?? 0 }
       try connection.execute("PRAGMA user_version = \(isBeside ? 99 : ownVersion)")
       self.isBeside = isBeside
+      versionChanges += 1
     } catch {
       // Not changed: the life goes on with the version that it has.
     }

@@ -27,12 +27,18 @@ extension EventContent {
   ) -> EventContent {
     let payload: JSONObject = [
       "n": .number(number), "screen": .string(screen),
-      "pad": .string(String(repeating: "x", count: bytes)),
+      "pad": .string(padding(bytes)),
     ]
     // A flat payload is never too deep; no content at all would show in any test.
     return EventContent(id: id, wallMs: wallMs, type: "test", payload: payload, maxDepth: 64)?
       .finished(session: "5e551011-0000-4000-8000-000000000000") ?? EventContent(json: [])
   }
+}
+
+/// So many characters; made from bytes, for `String(repeating:count:)` appends them one by one, and
+/// property tests make millions.
+private func padding(_ bytes: Int) -> String {
+  String(decoding: [UInt8](repeating: 0x78, count: bytes), as: UTF8.self)
 }
 
 extension BatchBounds {
