@@ -91,9 +91,10 @@ extension SQLiteEventStore {
   package func setNote(_ key: String, _ value: [UInt8]?) -> StoreBlock? {
     guard (value?.count ?? 0) <= StoreCore.maxNoteBytes, !key.hasPrefix(StoreCore.ownPrefix)
     else { return .ioError }
+    let isYounger = hasStrays
     let result = writing { core -> StoreBlock? in
       guard core.keys.live != nil else { return .keyUnavailable }
-      try core.setNote(key, value)
+      if isYounger { try core.setYoungerNote(key, value) } else { try core.setNote(key, value) }
       return nil
     }
     switch result {

@@ -43,10 +43,7 @@ extension SQLiteEventStore {
   private func bringIn(_ place: StorePaths, _ left: inout Int) throws {
     let source = try openStray(place)
     defer { source.connection.close() }
-    let name = StoreCore.ownPrefix + place.name
-    var mark = StrayMark(storeID: source.storeID)
-    let noted = try onCore { try $0.note(name) }.get().flatMap(StrayMark.init(_:))
-    if let noted, noted.storeID == source.storeID { mark = noted }
+    var mark = try mark(of: source, place)
     try source.forgetStrays(named: mark.rows)
     var reading = StrayReading()
     while left > 0 {
@@ -60,7 +57,7 @@ extension SQLiteEventStore {
         try onCore { try $0.emptyLog() }.get()
         let room = configuration.maxBytesOnDisk - bytesOnDisk() - 2 * StoreCore.strayLogBytes
         try writing(forBytes: bytes) { core in
-          try core.takeStrays(chunk, from: old, to: next, note: name, room: room)
+          try core.takeStrays(chunk, from: old, to: next, name: place.name, room: room)
         }.get()
         if let block = syncFully() { throw Blocked(reason: block) }
         try source.forgetStrays(chunk)
@@ -96,6 +93,7 @@ extension SQLiteEventStore {
   private func finish(_ source: StoreCore, _ place: StorePaths) throws {
     let left = source.counts.queued + source.counts.quarantined
     source.connection.close()
+    try writing(forBytes: 0) { try $0.forgetYoungerNotes() }.get()
     if left == 0 {
       try removeFiles(of: place)
       try files.syncDirectory(configuration.directory)
@@ -113,25 +111,38 @@ extension SQLiteEventStore {
 
   /// Like a copy of a damaged file, they go when events need their room.
   func dropUnreadableStrays() throws {
-    for place in strayPlaces {
-      guard let rows = strays.withLock({ $0[place.base] }), rows > 0 else { continue }
-      try writing { try $0.countStrays(rows, as: .queueFull) }.get()
-      try removeFiles(of: place)
-      strays.withLock { $0[place.base] = nil }
+    for place in strayPlaces where strays.withLock({ $0[place.base] ?? 0 }) > 0 {
+      try giveUp(place, as: .queueFull)
     }
   }
 
   /// A purge takes them, too.
   func purgeStrays() throws {
     for place in strayPlaces {
-      var events: [StoreEvent] = []
-      // try? because rows that cannot be counted have to go all the same.
-      let source = try? openOrRepair(place, nil, &events).core
-      let held = source.map { $0.counts.queued + $0.counts.quarantined } ?? 0
-      source?.connection.close()
-      if held > 0 { try writing { try $0.countStrays(held, as: .purged) }.get() }
-      try removeFiles(of: place)
-      strays.withLock { $0[place.base] = nil }
+      do {
+        try giveUp(place, as: .purged)
+      } catch is NewerSchema {
+        try removeFiles(of: place)  // Nothing in it can be counted.
+      }
     }
+  }
+
+  /// Counts what is in it, once, and removes it.
+  private func giveUp(_ place: StorePaths, as reason: DropReason) throws {
+    var events: [StoreEvent] = []
+    let source = try openOrRepair(place, nil, &events).core
+    defer { source.connection.close() }
+    let mark = try mark(of: source, place)
+    try writing { core in
+      try core.countStrays(of: source.counts, from: mark, name: place.name, as: reason)
+    }.get()
+    if let block = syncFully() { throw Blocked(reason: block) }
+    source.connection.close()
+    try removeFiles(of: place)
+    strays.withLock { $0[place.base] = nil }
+  }
+
+  private func mark(of source: StoreCore, _ place: StorePaths) throws -> StrayMark {
+    try onCore { try $0.strayMark(place.name, of: source.storeID) }.get()
   }
 }

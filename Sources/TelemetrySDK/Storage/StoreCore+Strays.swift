@@ -172,7 +172,7 @@ extension StoreCore {
   /// - Parameter room: Bytes by which the database may grow for it, also where files that are about
   ///   to shrink leave less to it.
   func takeStrays(
-    _ chunk: StrayChunk, from old: StrayMark, to new: StrayMark, note name: String, room: Int64
+    _ chunk: StrayChunk, from old: StrayMark, to new: StrayMark, name: String, room: Int64
   ) throws {
     let bytes = chunk.bytes + chunk.rows.count * 200
     let bootsBefore = boots
@@ -182,11 +182,14 @@ extension StoreCore {
         try makingRoom(forBytes: bytes) {
           try transaction {
             for row in chunk.rows { try insertStray(row) }
-            for note in chunk.notes { try writeNote(note.name, note.value) }
+            let younger = try youngerNotes()
+            for note in chunk.notes where !younger.contains(note.name) {
+              try writeNote(note.name, note.value)
+            }
             evicted = try boundQuarantine()
             countGone(from: old, to: new)
             if boots != bootsBefore { try writeNote(StoreCore.bootsNote, boots.encoded) }
-            try writeNote(name, new.encoded)
+            try writeStrayMark(new, name)
             try saveCounts()
           }
         }
@@ -251,13 +254,71 @@ extension StoreCore {
     try insertQuarantined(row.numbered(counts.lastSequence))
   }
 
-  /// Rows of a database that is given up.
-  func countStrays(_ rows: Int64, as reason: DropReason) throws {
+  /// Counts everything in a database that is given up, once.
+  func countStrays(
+    of source: StoreCounts, from mark: StrayMark, name: String, as reason: DropReason
+  )
+    throws
+  {
+    guard !mark.isSettled else { return }
+    let held = source.queued + source.quarantined
+    let settled = mark.settled(source)
     try transaction {
-      counts.base += rows
-      counts.dropped[reason, default: 0] += rows
+      countGone(from: mark, to: settled)
+      counts.base += held
+      counts.dropped[reason, default: 0] += held
+      try writeStrayMark(settled, name)
       try saveCounts()
     }
-    events.append(.dropped(count: rows, reason: reason))
+    if held > 0 { events.append(.dropped(count: held, reason: reason)) }
+  }
+
+  /// How far a database of this name and id was brought in.
+  func strayMark(_ name: String, of storeID: SIMD16<UInt8>) throws -> StrayMark {
+    let fresh = StrayMark(storeID: storeID)
+    guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'strays'") != nil
+    else { return fresh }
+    let read = statements.strayRead
+    read.bind(1, name)
+    defer { read.reset() }
+    guard try read.step(), let mark = StrayMark(read.bytes(0)), mark.storeID == storeID
+    else { return fresh }
+    return mark
+  }
+
+  /// Within a transaction.
+  private func writeStrayMark(_ mark: StrayMark, _ name: String) throws {
+    try connection.execute(
+      "CREATE TABLE IF NOT EXISTS strays(name TEXT PRIMARY KEY, mark BLOB NOT NULL)")
+    statements.strayWrite.bind(1, name)
+    statements.strayWrite.bind(2, mark.encoded)
+    try statements.strayWrite.run()
+  }
+}
+
+/// Notes that were written here while older ones still lay in another database.
+extension StoreCore {
+  private static let youngerNote = ownPrefix + "younger"
+
+  private func youngerNotes() throws -> Set<String> {
+    let names = try note(StoreCore.youngerNote).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return Set(names.split(separator: "\n").map(String.init))
+  }
+
+  /// A note that no older one may take the place of.
+  func setYoungerNote(_ name: String, _ value: [UInt8]?) throws {
+    try makingRoom(forBytes: value?.count ?? 0) {
+      try transaction {
+        try writeNote(name, value)
+        let names = try youngerNotes().union([name]).sorted().joined(separator: "\n")
+        try writeNote(StoreCore.youngerNote, Array(names.utf8))
+      }
+    }
+  }
+
+  /// No older notes are left.
+  func forgetYoungerNotes() throws {
+    guard try keyOfNote(StoreCore.youngerNote) != nil else { return }
+    try setNote(StoreCore.youngerNote, nil)
   }
 }

@@ -22,6 +22,9 @@ struct StoreStatements {
   let rowsOfKey: SQLiteStatement
   let reseal: SQLiteStatement
   let quarantineReseal: SQLiteStatement
+  /// Of a table that is made when there is something to write to it.
+  let strayRead: SQLiteStatement
+  let strayWrite: SQLiteStatement
 
   init(_ connection: SQLiteConnection) {
     begin = connection.later("BEGIN IMMEDIATE")
@@ -64,6 +67,8 @@ struct StoreStatements {
       SELECT seq,key,account,rid,tag,sealed FROM events WHERE key=?1 ORDER BY seq LIMIT ?2
       """)
     reseal = connection.later("UPDATE events SET key=?1, sealed=?2 WHERE seq=?3")
+    strayRead = connection.later("SELECT mark FROM strays WHERE name=?1")
+    strayWrite = connection.later("INSERT OR REPLACE INTO strays(name,mark) VALUES(?1,?2)")
     quarantineReseal = connection.later(
       "UPDATE quarantine SET key=?1, sealed=?2, detail_key=?3, detail=?4 WHERE seq=?5")
   }

@@ -2,6 +2,8 @@
 /// the transaction that brings a chunk of them, so that a kill before they are deleted there brings
 /// none of them twice.
 ///
+/// Counts and random ids lie in it, in clear: a purge destroys every key and still has to count.
+///
 /// Layout, integers big-endian: `store id (16) ‖ delivered (8) ‖ dropped × 6 (8 each) ‖ row ids (16
 /// each)`.
 struct StrayMark: Equatable {
@@ -25,6 +27,14 @@ struct StrayMark: Equatable {
     mark.rows = rows.map(\.head.rid)
     return mark
   }
+
+  /// The mark of a database that is given up: everything in it is counted.
+  func settled(_ counts: StoreCounts) -> StrayMark {
+    var mark = following(counts, [])
+    mark.rows = [storeID]
+    return mark
+  }
+  var isSettled: Bool { rows == [storeID] }
 
   /// True where both speak of the same events that are gone.
   func countsAs(_ other: StrayMark) -> Bool {

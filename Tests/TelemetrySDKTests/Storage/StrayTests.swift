@@ -138,6 +138,30 @@ final class StrayTests: RepairTestCase {
     store.close()
   }
 
+  func testNotes_whenWrittenHereBeforeTheOldOnesAreGone_areNotReplacedByThem() throws {
+    _ = try makeStrays(20)
+    try setVersion(newer)
+    let other = queueStore()
+    XCTAssertNil(other.open())
+    XCTAssertNil(other.setNote("account", [3]))
+    other.close()
+    try setVersion(Schema.version)
+    // They come over, and cannot be deleted where they came from.
+    shim_full("queue-v")
+    let store = queueStore()
+    XCTAssertNil(store.open())
+    XCTAssertEqual(store.note("account"), [3])
+    XCTAssertNotNil(SystemFiles().status(beside))
+    XCTAssertNil(store.setNote("account", [5]))
+    shim_full(nil)
+    while store.maintain() {}
+    XCTAssertNil(SystemFiles().status(beside))
+    XCTAssertEqual(store.note("account"), [5])
+    XCTAssertEqual(store.snapshot().ledger.recorded, 40)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
   func testStrays_whenTheDiskIsFullInBetween_comeInWithTheUpkeep() throws {
     let recorded = try makeStrays(150)
     try keep()
@@ -230,6 +254,8 @@ final class StrayTests: RepairTestCase {
     XCTAssertNil(store.purge())
     XCTAssertNil(SystemFiles().status(beside))
     XCTAssertEqual(store.snapshot().ledger.dropped["purged"], 15 + 45)
+    XCTAssertEqual(store.snapshot().ledger.recorded, 70)
+    XCTAssertEqual(store.snapshot().ledger.delivered, 10)
     XCTAssertTrue(store.snapshot().ledger.balances)
     store.close()
   }
