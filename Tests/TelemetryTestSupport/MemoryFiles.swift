@@ -21,10 +21,12 @@ package struct MemoryFiles: FileOperations {
   }
 
   package func list(_ directory: String) throws -> [String] {
-    MemoryFiles.paths().compactMap { path in
-      guard path.hasPrefix(directory + "/") else { return nil }
-      let name = path.dropFirst(directory.count + 1)
-      return name.contains("/") ? nil : String(name)
+    // By bytes: images are opened by the ten thousand.
+    let folder = Array((directory + "/").utf8)
+    return MemoryFiles.paths().compactMap { path in
+      guard path.utf8.starts(with: folder) else { return nil }
+      let name = path.utf8.dropFirst(folder.count)
+      return name.contains(0x2f) ? nil : String(name)
     }
   }
 

@@ -119,7 +119,7 @@ extension SQLiteEventStore {
   /// Databases with their logs that lie beside the one that is open: of a newer schema, recorded
   /// beside one, or damaged and being repaired.
   private func leftAloneBytes(beside open: StorePaths) -> Int64 {
-    paths.databases.filter { $0.base != open.base }.reduce(0) { sum, place in
+    databases.filter { $0.base != open.base }.reduce(0) { sum, place in
       guard files.status(place.database) != nil else { return sum }
       let bytes = place.files.reduce(0) { $0 + (files.status($1)?.bytes ?? 0) }
       return sum + bytes + (place.base == paths.base ? 0 : StoreCore.strayLogBytes)
@@ -180,7 +180,7 @@ extension SQLiteEventStore {
   func bytesOnDisk() -> Int64 {
     // try? because a folder that cannot be read holds nothing that could be counted.
     let names = (try? files.list(configuration.directory)) ?? []
-    return names.filter(ownNames.contains).reduce(0) { sum, name in
+    return names.filter(StorePaths.names.contains).reduce(0) { sum, name in
       let status = files.status(configuration.directory + "/" + name)
       return sum + (status.map { $0.isDirectory ? 0 : $0.bytes } ?? 0)
     }

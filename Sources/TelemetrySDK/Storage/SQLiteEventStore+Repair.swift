@@ -130,7 +130,7 @@ extension SQLiteEventStore {
   /// under a name of its own, with all that is in them.
   func moveFoldersAway() throws {
     var hasMoved = false
-    for name in try files.list(configuration.directory) where ownNames.contains(name) {
+    for name in try files.list(configuration.directory) where StorePaths.names.contains(name) {
       let path = configuration.directory + "/" + name
       guard files.status(path)?.isDirectory == true else { continue }
       try files.rename(path, to: try freeName(for: path))

@@ -14,7 +14,7 @@ extension SQLiteEventStore {
   /// Databases other than the open one, and the newer one beside which that lies.
   private var strayPlaces: [StorePaths] {
     guard case .success(let open) = onCore({ $0.paths }) else { return [] }
-    return paths.databases.dropFirst().filter {
+    return databases.dropFirst().filter {
       $0.base != open.base
         && (files.status($0.database) != nil || files.status($0.repaired) != nil)
     }

@@ -49,8 +49,7 @@ package final class SQLiteEventStore: EventStore {
 
   let configuration: StoreConfiguration
   let paths: StorePaths
-  /// The names that the store's files can have.
-  let ownNames: Set<String>
+  let databases: [StorePaths]
   let keyStore: any KeyStore
   let clock: any TelemetryClock
   let files: any FileOperations
@@ -82,7 +81,7 @@ package final class SQLiteEventStore: EventStore {
     self.clock = clock
     self.files = files
     paths = StorePaths(directory: configuration.directory)
-    ownNames = Set(paths.all.map { String($0.dropFirst(configuration.directory.count + 1)) })
+    databases = paths.databases
   }
 
   deinit { closeFiles(reason: .notOpen) }

@@ -41,6 +41,10 @@ struct StorePaths: Sendable {
     [StorePaths(directory: directory)] + (1...Schema.version).map(beside(version:))
   }
 
+  /// The names that a store's files can have in its folder; made once, for a store opens often in
+  /// tests.
+  static let names = Set(StorePaths(directory: "").all.map { String($0.dropFirst()) })
+
   /// Every file that a store may make in its folder.
   var all: [String] {
     databases.flatMap { $0.files + $0.repair.files + [$0.repaired] }
