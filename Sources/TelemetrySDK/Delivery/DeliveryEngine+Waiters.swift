@@ -30,7 +30,9 @@ extension DeliveryEngine {
     let blocker = blocker(now: now)
     let isIdle = flight == .idle && ahead == .none && token.asking == nil
     let overdue = isBufferUnwritten ? FlushReport.Ending.storageUnavailable : .timedOut
-    resumeWaiters(isIdle ? ending(blocker) ?? overdue : .timedOut) { $0.deadline <= now }
+    // With the buffer unwritten, a token would not have helped.
+    let known = isBufferUnwritten && blocker == .asking ? nil : ending(blocker)
+    resumeWaiters(isIdle ? known ?? overdue : .timedOut) { $0.deadline <= now }
     guard isIdle else { return }
     // With the memory buffer unwritten, something recorded before is still here.
     guard isWanted || storage != .open || isBufferUnwritten || blocker == .disabled else {
@@ -41,7 +43,7 @@ extension DeliveryEngine {
     case .storage: return
     case .asking:
       // The provider is asked again when the pace allows.
-      guard let until = pace.due else { return }
+      guard !isBufferUnwritten, let until = pace.due else { return }
       resumeWaiters(.waitingForToken) { $0.deadline < until }
     case .serverGate(let until), .refusals(let until), .backoff(let until):
       resumeWaiters(ending(blocker) ?? .timedOut) { $0.deadline < until }
