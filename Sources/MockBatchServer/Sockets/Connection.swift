@@ -357,7 +357,7 @@ final class Connection: PollTarget, @unchecked Sendable {
       phase != .closed
     else { return }
     let reason = StreamLimits.closingReason(bytes: limit)
-    if exchange == nil {
+    if exchange == nil, phase == .reading {
       let begun = input.prefix(SocketServer.maxRefusedBytes)
       handler.cut(begun, reason: reason, context: requestContext)
     }

@@ -243,6 +243,28 @@ final class BatchServerTests: XCTestCase {
     }
   }
 
+  func testUpstreamLimit_whenReachedWhileTheServerLingers_isNoFault() throws {
+    let request = Self.post(Self.batch([1]))
+      .replacingOccurrences(of: "Host: a\r\n", with: "Host: a\r\nConnection: close\r\n")
+    let toxic =
+      #"{"name":"cut","type":"limit_data","stream":"upstream","#
+      + #""attributes":{"bytes":\#(request.utf8.count + 20)}}"#
+    let server = try BatchServer(
+      plan: plan(#"{"version":1,\#(Self.identity),"toxics":[\#(toxic)]}"#)
+    ).start()
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    client.send(request)
+    XCTAssertEqual(try client.readResponse().status, 200)
+    client.send(String(repeating: "x", count: 20))
+    // The one thread reads what came before it answers this.
+    let other = try RawClient(port: server.port)
+    other.send("GET /__admin/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    XCTAssertEqual(try other.readResponse().status, 200)
+    XCTAssertEqual(server.engine.metrics.access { $0.faults }, [:])
+    XCTAssertEqual(server.engine.journal.entries.count, 1)
+  }
+
   func testAdmin_whenOnTheContractsPort_neverMeetsAConnectionFault() throws {
     let faults = [
       #""toxics":[{"type":"reset_peer","attributes":{"timeout":0}}]"#,
