@@ -60,22 +60,33 @@ extension SQLiteEventStore {
     // An earlier copy would take the room, and goes anyway.
     if files.status(paths.movedAside) != nil { try files.removeTree(paths.movedAside) }
     var news: [StoreEvent] = []
-    var salvage = salvage
     do {
-      let core = try openCore(place.repair)
-      defer { core.connection.close() }
-      try fill(core, with: &salvage, hint, &news)
-      _ = try core.connection.checkpointTruncate()
-    } catch let error as SQLiteError where error.isDiskFull {
+      try makeWhole(place.repair, of: salvage, hint, &news)
+      // Nobody has it open any more.
+      try files.sync(place.repair.database)
+    } catch let error where SQLiteEventStore.isDiskFull(error) {
       try removeFiles(of: place.repair)
       return false
     }
-    // Nobody has it open any more.
-    try files.sync(place.repair.database)
     try files.rename(place.repair.database, to: place.repaired)
     try files.syncDirectory(configuration.directory)
     events += news
     return true
+  }
+
+  private func makeWhole(
+    _ place: StorePaths, of salvage: Salvage, _ hint: StoreHint?, _ events: inout [StoreEvent]
+  ) throws {
+    var salvage = salvage
+    let core = try openCore(place)
+    defer { core.connection.close() }
+    try fill(core, with: &salvage, hint, &events)
+    _ = try core.connection.checkpointTruncate()
+  }
+
+  /// Some file systems find room only when they write: then the sync is the first to tell.
+  private static func isDiskFull(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isDiskFull ?? (error as? FileError)?.isDiskFull ?? false
   }
 
   /// True where the cap allows the damaged files and a new one with all that could be read.

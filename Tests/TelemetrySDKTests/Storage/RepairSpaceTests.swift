@@ -20,6 +20,29 @@ final class RepairSpaceTests: RepairTestCase {
     store.close()
   }
 
+  /// As where a file system looks for room when it writes, not when it is given the bytes.
+  func testRepair_whenOnlyTheSyncFindsTheDiskFull_letsTheDamagedFileGoFirst() throws {
+    try makeDamaged(rows: 200, bytes: 200)
+    let steps = Steps()
+    shim_record(1)
+    defer { shim_record(0) }
+    let before = shim_operations()
+    let whole = try steps.follow { try measure() }
+    let done = (0..<shim_recorded()).map { shim_recorded_at($0).pointee }
+    let rename = try XCTUnwrap(done.firstIndex { $0.kind == SHIM_RENAME })
+    XCTAssertEqual(done[rename - 1].kind, Int32(SHIM_SYNC))
+    // The last step that was not recorded when so many were is the one that was recorded next.
+    let sync = try XCTUnwrap(steps.taken.last { $0.recorded == rename - 1 }).operation - before
+    try begin()
+    let at = shim_operations() + sync
+    shim_plan(at, at + 1, Int32(SHIM_ENOSPC))
+    let store = queueStore()
+    XCTAssertNil(store.open(), "not tried in vain again and again")
+    XCTAssertEqual(findings(store), whole.findings)
+    XCTAssertNil(SystemFiles().status(queue + "/queue.damaged"), "a copy would take the room")
+    store.close()
+  }
+
   func testRepair_whenTheDiskIsFullFromAnyOperationOn_goesOnOnceThereIsRoom() throws {
     try makeDamaged(rows: 200, bytes: 200)
     let whole = try measure()
@@ -86,5 +109,21 @@ final class RepairSpaceTests: RepairTestCase {
     XCTAssertEqual(SystemFiles().status(queue + "/queue.lock.folder2")?.isDirectory, true)
     XCTAssertLessThan(store.snapshot().bytesOnDisk, 200_000)
     store.close()
+  }
+}
+
+/// Which operation is the how-manieth that is recorded: some are counted alone.
+private final class Steps {
+  private(set) var taken: [(operation: Int, recorded: Int)] = []
+
+  func follow<Result>(_ body: () throws -> Result) rethrows -> Result {
+    shim_watch(
+      {
+        guard let steps = $0.map({ Unmanaged<Steps>.fromOpaque($0).takeUnretainedValue() })
+        else { return }
+        steps.taken.append((shim_operations(), shim_recorded()))
+      }, Unmanaged.passUnretained(self).toOpaque())
+    defer { shim_watch(nil, nil) }
+    return try body()
   }
 }
