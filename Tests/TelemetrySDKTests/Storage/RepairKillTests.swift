@@ -22,14 +22,7 @@ final class RepairKillTests: RepairTestCase {
       whole.losses,
       [.movedCorruptFileAside(lost: lost), .dropped(count: lost, reason: .corruptFile)])
     for operation in 1...whole.operations {
-      try begin()
-      shim_tear(operation % 3 == 0 ? 100 : 0)
-      shim_plan(shim_operations() + operation, Int.max, Int32(SHIM_DIE))
-      let dying = queueStore()
-      _ = dying.open()
-      XCTAssertEqual(shim_is_dead(), 1, "operation \(operation)")
-      dying.abandon()
-      heal()
+      try dieOpening(at: operation)
       let store = queueStore()
       XCTAssertNil(store.open(), "operation \(operation)")
       XCTAssertEqual(findings(store), whole.findings, "operation \(operation)")

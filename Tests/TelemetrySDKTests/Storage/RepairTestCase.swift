@@ -65,6 +65,18 @@ class RepairTestCase: ShimTestCase {
     told.withLock { $0 = [] }
   }
 
+  /// Begins a trial whose process dies at this operation of opening, some with a torn write.
+  func dieOpening(at operation: Int) throws {
+    try begin()
+    shim_tear(operation % 3 == 0 ? 100 : 0)
+    shim_plan(shim_operations() + operation, Int.max, Int32(SHIM_DIE))
+    let dying = queueStore()
+    _ = dying.open()
+    XCTAssertEqual(shim_is_dead(), 1, "operation \(operation)")
+    dying.abandon()
+    heal()
+  }
+
   struct Findings: Equatable {
     var queued: [EventID] = []
     var held: [EventID] = []
