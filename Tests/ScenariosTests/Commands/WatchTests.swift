@@ -87,8 +87,10 @@ final class WatchTests: XCTestCase {
     }
     let changed = folder + "/two.new"
     try write("two", count: 5, to: folder, as: "two.new")
+    // There before the first look: no count of nothing would end the wait at once.
     let command = """
-      '\(Fixture.executable)' run '\(folder)' --lane virtual --watch > '\(out)' 2>&1 &
+      : > '\(out)'
+      '\(Fixture.executable)' run '\(folder)' --lane virtual --watch >> '\(out)' 2>&1 &
       pid=$!
       \(wait("watching; Ctrl-C ends", 1))
       mv '\(changed)' '\(folder)/two.json'
