@@ -53,6 +53,14 @@ package protocol RandomSource: Sendable {
 package protocol SerialExecutor: Sendable {
   /// Runs later, in order, one at a time. Never inline.
   func async(_ work: @escaping @Sendable () -> Void)
+  /// The same for work that nobody waits for: it may come a few milliseconds later, though before
+  /// whatever is handed to `async` afterwards.
+  func soon(_ work: @escaping @Sendable () -> Void)
+}
+
+extension SerialExecutor {
+  /// At once, where waking up costs nothing.
+  package func soon(_ work: @escaping @Sendable () -> Void) { async(work) }
 }
 
 /// Everything that reaches the SDK from outside: time, chance, network, keys, threads.

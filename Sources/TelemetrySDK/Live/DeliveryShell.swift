@@ -95,7 +95,9 @@ package final class DeliveryShell: @unchecked Sendable {
     store.onEvent = { [diagnostics] event in
       if let event = DiagnosticEvent(event) { diagnostics.emit(event) }
     }
-    recorder.onNews.withLock { $0 = Callback { [weak self] in self?.perform { $0.takeNews() } } }
+    recorder.onNews.withLock {
+      $0 = Callback { [weak self] urgency in self?.takeNews(urgency) }
+    }
     perform { $0.openStore() }
   }
 
@@ -105,6 +107,13 @@ package final class DeliveryShell: @unchecked Sendable {
   /// Runs work with the shell on the executor. Never inline: safe from every callback.
   func perform(_ work: @escaping @Sendable (DeliveryShell) -> Void) {
     environment.executor.async { work(self) }
+  }
+
+  private func takeNews(_ urgency: NewsUrgency) {
+    switch urgency {
+    case .now: perform { $0.takeNews() }
+    case .soon: environment.executor.soon { self.takeNews() }
+    }
   }
 
   // MARK: - On the executor

@@ -12,12 +12,39 @@ extension TelemetryEnvironment {
 }
 
 /// The serial executor of the live SDK.
+///
+/// Waking its thread for each recorded event would cost the recording thread more than a tenth of
+/// its time: what need not run at once is gathered for `gatheringMs`.
 package final class DispatchExecutor: SerialExecutor {
   package let queue: DispatchQueue
+  private let postponed = Guarded<[@Sendable () -> Void]>([])
 
   package init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
 
-  package func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+  package func async(_ work: @escaping @Sendable () -> Void) {
+    // Within the lock, so that none who comes later is handed over before.
+    postponed.withLock { postponed in
+      for earlier in postponed { queue.async(execute: earlier) }
+      postponed = []
+      queue.async(execute: work)
+    }
+  }
+
+  package func soon(_ work: @escaping @Sendable () -> Void) {
+    let isFirst = postponed.withLock { postponed -> Bool in
+      postponed.append(work)
+      return postponed.count == 1
+    }
+    guard isFirst else { return }
+    queue.asyncAfter(deadline: .now() + .milliseconds(DispatchExecutor.gatheringMs)) { [self] in
+      for work in postponed.withLock({ postponed -> [@Sendable () -> Void] in
+        defer { postponed = [] }
+        return postponed
+      }) { work() }
+    }
+  }
+
+  private static let gatheringMs = 5
 }
 
 /// Chance from the operating system's source.

@@ -185,7 +185,7 @@ extension Recorder {
       var news = state.news
       news.lastSequence = state.lastSequence
       state.news = RecordedNews()
-      state.newsIsAnnounced = false
+      state.announced = nil
       return news
     }
   }

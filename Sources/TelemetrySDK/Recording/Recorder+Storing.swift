@@ -138,17 +138,18 @@ extension Recorder {
       state.news.events += 1
       state.news.bytes += bytes
       state.lastSequence = max(state.lastSequence, sequence)
-      defer { state.newsIsAnnounced = true }
-      return !state.newsIsAnnounced
+      guard state.announced == nil else { return false }
+      state.announced = .soon
+      return true
     }
-    if isFirst { onNews.withLock { $0 }?.call(()) }
+    if isFirst { onNews.withLock { $0 }?.call(.soon) }
   }
 
   func announce() {
     let isFirst = state.withLock { state -> Bool in
-      defer { state.newsIsAnnounced = true }
-      return !state.newsIsAnnounced
+      defer { state.announced = .now }
+      return state.announced != .now
     }
-    if isFirst { onNews.withLock { $0 }?.call(()) }
+    if isFirst { onNews.withLock { $0 }?.call(.now) }
   }
 }

@@ -17,7 +17,8 @@ package final class Recorder: Sendable {
     var rejected: [RejectReason: Int] = [:]
     /// Committed since the shell last asked, and the highest sequence number ever.
     var news = RecordedNews()
-    var newsIsAnnounced = false
+    /// How the shell was told that there are news; nil since it took the last.
+    var announced: NewsUrgency?
     var lastSequence: Int64 = 0
     var waiters: [EventID: @Sendable (RecordReceipt) -> Void] = [:]
     /// Events whose callers waited no longer although they were being written; may be one behind
@@ -48,7 +49,7 @@ package final class Recorder: Sendable {
   /// Bytes that one event may have, so that it fits a batch alone, and the write-ahead log.
   let maxEventBytes: Int
   /// Called, outside locks, when `takeNews` has something; set by the shell before `start`.
-  let onNews = Guarded<Callback<Void>?>(nil)
+  let onNews = Guarded<Callback<NewsUrgency>?>(nil)
 
   init(
     configuration: TelemetryConfiguration, environment: TelemetryEnvironment,
@@ -160,6 +161,14 @@ struct RecordingIdentity: Sendable, Equatable {
 struct Identity: Sendable {
   let id: EventID
   let isFromCaller: Bool
+}
+
+/// When the shell is to take the news.
+enum NewsUrgency: Sendable {
+  /// Something in memory is to be written.
+  case now
+  /// Everything is in the store: a few milliseconds do not matter.
+  case soon
 }
 
 /// What was recorded since the shell last asked.

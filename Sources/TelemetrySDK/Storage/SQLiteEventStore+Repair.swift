@@ -176,11 +176,13 @@ extension SQLiteEventStore {
 
   /// After a sync; only for the file that the hint belongs to.
   func writeHint() {
-    let hint = onCore { core -> StoreHint? in
-      guard core.paths.base == paths.base else { return nil }
+    let hint = state.withLock { state -> StoreHint? in
+      guard let core = state.core, !core.isDamaged, core.paths.base == paths.base else {
+        return nil
+      }
       return StoreHint(storeID: core.storeID, counts: core.synced)
     }
-    guard case .success(.some(let hint)) = hint else { return }
+    guard let hint else { return }
     upkeep.withLock { upkeep in
       guard upkeep.hint != hint else { return }
       upkeep.lock?.write(hint.encoded)

@@ -2,10 +2,14 @@ import Dispatch
 
 /// Syncs, checkpoints, the log's budget, and what else waits for a quiet moment.
 extension SQLiteEventStore {
-  package func sync() -> StoreBlock? {
+  package func sync() -> StoreBlock? { sync(writingWaiting: true) }
+
+  /// - Parameter writingWaiting: False where everything due was written a moment ago: what has come
+  ///   since gathers for the next commit.
+  private func sync(writingWaiting: Bool) -> StoreBlock? {
     // Within the upkeep's lock, so that who finds nothing dirty has waited for the sync of another.
     let (block, events) = upkeep.withLock { upkeep -> (StoreBlock?, [StoreEvent]) in
-      let owed = takeDirty()
+      let owed = takeDirty(writingWaiting)
       guard let covered = owed.counts else { return (owed.block, owed.events) }
       do {
         guard let log = upkeep.log else { return (.notOpen, owed.events) }
@@ -26,9 +30,11 @@ extension SQLiteEventStore {
   }
 
   /// What is committed by now is what the next sync covers; later commits make it dirty again.
-  private func takeDirty() -> (counts: StoreCounts?, block: StoreBlock?, events: [StoreEvent]) {
+  private func takeDirty(
+    _ writesWaiting: Bool
+  ) -> (counts: StoreCounts?, block: StoreBlock?, events: [StoreEvent]) {
     state.withLock { state in
-      commitWaiting(&state)
+      if writesWaiting { commitWaiting(&state) }
       guard let core = state.core else { return (nil, state.reason, []) }
       guard !core.isDamaged else { return (nil, .notOpen, core.takeEvents()) }
       defer { core.isDirty = false }
@@ -61,7 +67,7 @@ extension SQLiteEventStore {
       return requests.waitingForSync
     }
     let tickets = commitWaiting()
-    let block = sync()
+    let block = sync(writingWaiting: false)
     // Where the files were closed meanwhile, closing has synced them.
     let through = state.withLock { $0.syncedThrough }
     for ticket in tickets { ticket.tell(block, syncedThrough: through) }
@@ -71,7 +77,10 @@ extension SQLiteEventStore {
   // MARK: - The log's budget
 
   func askForRestartIfHalfFull() {
-    if case .success(true) = onCore({ $0.isLogHalfFull }) { askForRestart() }
+    let isHalfFull = state.withLock { state in
+      state.core.map { !$0.isDamaged && $0.isLogHalfFull } ?? false
+    }
+    if isHalfFull { askForRestart() }
   }
 
   func askForRestart() {
