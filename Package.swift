@@ -58,18 +58,25 @@ let package = Package(
       name: "TelemetryTestSupport",
       dependencies: ["TelemetrySDK", "JSONText", "CZlib", "StorageShim"],
       path: "Tests/TelemetryTestSupport", swiftSettings: swiftSettings),
+    .target(
+      name: "ThreadsSupport", path: "Tests/ThreadsSupport", swiftSettings: swiftSettings),
     .testTarget(
       name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: swiftSettings),
     .testTarget(
       name: "TelemetrySDKTests",
-      dependencies: ["TelemetrySDK", "JSONText", "TelemetryTestSupport", "StorageShim"],
+      dependencies: [
+        "TelemetrySDK", "JSONText", "TelemetryTestSupport", "StorageShim", "ThreadsSupport",
+      ],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "MockBatchServerTests", dependencies: ["MockBatchServer", "JSONText"],
+      name: "MockBatchServerTests",
+      dependencies: ["MockBatchServer", "JSONText", "ThreadsSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ScenariosTests",
-      dependencies: ["Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText", "workbench"],
+      dependencies: [
+        "Scenarios", "MockBatchServer", "TelemetrySDK", "JSONText", "workbench", "ThreadsSupport",
+      ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ReadmeTests", dependencies: ["TelemetrySDK", "MockBatchServer"],

@@ -33,4 +33,19 @@ final class TestStyleTests: XCTestCase {
     XCTAssert(
       findings.isEmpty, "sleeps, wall clock or empty asserts:\n" + findings.joined(separator: "\n"))
   }
+
+  func testTests_whenManyThreadsAreMeant_startThem() throws {
+    var findings: [String] = []
+    for file in try Checkout.files(below: "Tests") + Checkout.files(below: "Benchmarks")
+    where !file.path.hasPrefix("Tests/TidyTests") && file.path != "Tests/CrashLab/Workers.swift" {
+      for (index, line) in file.lines.enumerated()
+      where Checkout.code(of: line).contains("concurrentPerform(") {
+        findings.append("\(file.path):\(index + 1)")
+      }
+    }
+    XCTAssert(
+      findings.isEmpty,
+      "no more threads at a time than there are cores; use onThreads:\n"
+        + findings.joined(separator: "\n"))
+  }
 }

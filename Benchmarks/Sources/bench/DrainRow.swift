@@ -18,7 +18,7 @@ enum DrainRow {
       defer { server.stop() }
       let endpoint = server.url.absoluteString + "/v1/telemetry/batch"
       let filler = try RecordRows.started(settings(folder, endpoint))
-      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+      onThreads(2) {
         for _ in 0..<(count / 2) { filler.record("navigation", RecordRows.payload) }
       }
       RecordRows.stop(filler)

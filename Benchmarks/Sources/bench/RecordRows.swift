@@ -89,7 +89,7 @@ enum RecordRows {
       try withFolder { folder in
         let telemetry = try started(configuration(folder))
         let start = seconds()
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+        onThreads(8) {
           for _ in 0..<(count / 8) {
             // A full memory buffer behind a full log refuses: tried again, as a patient caller does.
             while case .rejected(.bufferFull) = telemetry.record("navigation", payload) {}
@@ -122,7 +122,7 @@ enum RecordRows {
         settings.durability = .powerLoss
         let telemetry = try started(settings)
         let start = seconds()
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+        onThreads(8) {
           for _ in 0..<(count / 8 / waiting) {
             let group = DispatchGroup()
             for _ in 0..<waiting {

@@ -1,4 +1,5 @@
 import Foundation
+import ThreadsSupport
 import XCTest
 
 @testable import MockBatchServer
@@ -12,7 +13,7 @@ final class AtomicStepTests: XCTestCase {
     for _ in 0..<100 {
       let engine = BatchEngine(plan: plan)
       let statuses = Guarded<[Int: Int]>([:])
-      DispatchQueue.concurrentPerform(iterations: 50) { index in
+      onThreads(50) { index in
         let request = RequestBuilder.make(body: bodies[index])
         let status = AtomicStepTests.status(of: request, connection: index + 1, engine)
         statuses.access { $0[status, default: 0] += 1 }
@@ -26,7 +27,7 @@ final class AtomicStepTests: XCTestCase {
   func testLedger_whenTheSameBatchComesAtOnce_storesItOnce() throws {
     let body = GzipBuilder.make(EventBuilder.batch(0..<20))
     let engine = BatchEngine()
-    DispatchQueue.concurrentPerform(iterations: 50) { index in
+    onThreads(50) { index in
       let request = RequestBuilder.make(body: body)
       _ = AtomicStepTests.status(of: request, connection: index + 1, engine)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import ThreadsSupport
 import XCTest
 
 @testable import Scenarios
@@ -122,7 +123,7 @@ final class HistoryTextTests: XCTestCase {
 
   func testRecorder_whenSeveralThreadsAppend_keepsEverything() {
     let recorder = HistoryRecorder(header: HistoryHeader(scenario: "s", lane: "socket")) { 5 }
-    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+    onThreads(8) { thread in
       for index in 0..<100 { recorder.append(.triggerFired(step: thread * 100 + index)) }
     }
     let steps = recorder.history.entries.map { entry -> Int in

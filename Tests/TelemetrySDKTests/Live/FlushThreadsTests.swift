@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import JSONText
 import TelemetryTestSupport
+import ThreadsSupport
 import XCTest
 
 @testable import TelemetrySDK
@@ -32,7 +33,7 @@ final class FlushThreadsTests: XCTestCase {
     telemetry.flush(timeout: 300) { _ in group.leave() }
     server.waitUntilHeld()
     let endings = Guarded<[FlushReport.Ending]>([])
-    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+    onThreads(8) { _ in
       for _ in 0..<20 {
         group.enter()
         telemetry.flush(timeout: 300) { report in

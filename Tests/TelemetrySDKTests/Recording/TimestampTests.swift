@@ -1,4 +1,5 @@
 import Foundation
+import ThreadsSupport
 import XCTest
 
 @testable import TelemetrySDK
@@ -46,7 +47,7 @@ final class TimestampTests: XCTestCase {
     struct Payload: Encodable { let at: Date }
     let fixture = RecordingFixture { $0.beforeSend = { $0.type == "x" ? $0 : nil } }
     let failures = Guarded(0)
-    DispatchQueue.concurrentPerform(iterations: 16) { thread in
+    onThreads(16) { thread in
       var random = SplitMix(seed: UInt64(thread))
       for _ in 0..<10_000 {
         let seconds = Double.random(in: 0...4e9, using: &random)

@@ -1,5 +1,6 @@
 import Dispatch
 import TelemetryTestSupport
+import ThreadsSupport
 import XCTest
 
 @testable import TelemetrySDK
@@ -21,7 +22,7 @@ final class GroupCommitTests: StoreTestCase {
     let store = powerLossStore()
     let sequences = Guarded<[Int64]>([])
     let group = DispatchGroup()
-    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+    onThreads(8) { thread in
       for number in 0..<200 {
         group.enter()
         store.appendDurably(.make(thread * 1_000 + number)) { outcome in

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TelemetrySDK
 import TelemetryTestSupport
+import ThreadsSupport
 import XCTest
 
 /// Many threads at once; run under ThreadSanitizer too.
@@ -34,7 +35,7 @@ final class StoreThreadsTests: StoreTestCase {
       let late = delivered
       stored.withLock { $0.subtract(late) }
     }
-    DispatchQueue.concurrentPerform(iterations: StoreThreadsTests.threads) { thread in
+    onThreads(StoreThreadsTests.threads) { thread in
       for number in 0..<perThread {
         let event = NewEvent.make(number, account: thread % 2 == 0 ? "a" : "b")
         var outcome = store.append(event)
@@ -60,7 +61,7 @@ final class StoreThreadsTests: StoreTestCase {
     }
     let answers = Guarded(0)
     let group = DispatchGroup()
-    DispatchQueue.concurrentPerform(iterations: StoreThreadsTests.threads) { thread in
+    onThreads(StoreThreadsTests.threads) { thread in
       for number in 0..<20 {
         guard store.append(.make(number)).sequence != nil else { continue }
         group.enter()
@@ -89,7 +90,7 @@ final class StoreThreadsTests: StoreTestCase {
         rounds += 1
       }
     }
-    DispatchQueue.concurrentPerform(iterations: StoreThreadsTests.threads) { _ in
+    onThreads(StoreThreadsTests.threads) { _ in
       for number in 0..<50 { _ = store.append(.make(number)) }
     }
     isDone.withLock { $0 = true }
