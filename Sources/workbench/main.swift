@@ -8,6 +8,7 @@ import Scenarios
 #endif
 
 let arguments = Array(CommandLine.arguments.dropFirst())
+if let code = UsageCommand.help(arguments) { exit(code) }
 switch arguments.first {
 case "device": DeviceCommand.run(arguments: Array(arguments.dropFirst()))
 case "recheck": exit(RecheckCommand.run(arguments: Array(arguments.dropFirst())))

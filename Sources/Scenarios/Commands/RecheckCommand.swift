@@ -3,7 +3,7 @@ import Foundation
 /// `workbench recheck FILE…`: judges stored histories again, without running anything.
 package enum RecheckCommand {
   static let usage = """
-    usage: workbench recheck HISTORY.jsonl… [--junit FILE] [--html FILE] [--json FILE]
+    usage: workbench recheck HISTORY.jsonl|FOLDER… [--junit FILE] [--html FILE] [--json FILE]
     """
 
   package static func run(arguments: [String]) -> Int32 {
@@ -17,6 +17,7 @@ package enum RecheckCommand {
       try ReportFile.write(
         report, junit: request.value("--junit"), html: request.value("--html"),
         json: request.value("--json"))
+      GitHubAnnotations.print(GitHubAnnotations.lines(report))
       return report.exitCode
     } catch let error as UsageError {
       Console.error("workbench recheck: \(error)")
@@ -29,15 +30,25 @@ package enum RecheckCommand {
 
   /// A file that is no history is the caller's mistake: nothing is judged then.
   static func judge(_ paths: [String]) throws -> RunReport {
-    let histories = try paths.map { path -> History in
+    let histories = try paths.flatMap(files).map { path -> History in
       do {
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        return try HistoryReader.read([UInt8](bytes))
+        return try HistoryReader.read(UserFile.readWhole(path, atMost: HistoryReader.maxBytes))
       } catch let error as HistoryError {
         throw UsageError("\(path): \(error)")
-      } catch { throw UsageError("\(path): cannot be read (\(error.localizedDescription))") }
+      } catch let trouble as UserFile.Trouble { throw UsageError("\(trouble)") }
     }
     let cases = histories.map { CaseReport(history: $0, results: Checkers.judge($0)) }
     return RunReport(cases: cases, comparisons: Comparison.all(histories))
+  }
+
+  /// The path itself; of a folder the histories in it, as `run --jsonl` leaves them.
+  private static func files(_ path: String) throws -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+    else { return [path] }
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+      .filter { $0.hasSuffix(".jsonl") && $0 != KeptCase.journalName }.sorted()
+    guard !names.isEmpty else { throw UsageError("\(path): no histories (.jsonl) in it") }
+    return names.map { (path.hasSuffix("/") ? path : path + "/") + $0 }
   }
 }

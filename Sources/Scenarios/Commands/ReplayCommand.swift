@@ -83,13 +83,16 @@ struct KeptCase {
     }
     guard isFolder.boolValue || path.hasSuffix(".jsonl") else { return nil }
     let history = isFolder.boolValue ? path + "/" + KeptCase.historyName : path
-    guard let bytes = FileManager.default.contents(atPath: history) else {
+    guard FileManager.default.fileExists(atPath: history) else {
       throw UsageError("\(path): there is no \(KeptCase.historyName) of a case in it")
     }
     let header: HistoryHeader
-    do { header = try HistoryReader.read([UInt8](bytes)).header } catch let error as HistoryError {
+    do {
+      let bytes = try UserFile.readWhole(history, atMost: HistoryReader.maxBytes)
+      header = try HistoryReader.read(bytes).header
+    } catch let error as HistoryError {
       throw UsageError("\(history): \(error)")
-    }
+    } catch let trouble as UserFile.Trouble { throw UsageError("\(trouble)") }
     guard let lane = LaneName(rawValue: header.lane) else {
       throw UsageError("\(history): there is no lane \"\(header.lane)\"")
     }

@@ -9,9 +9,7 @@ enum ReportFile {
   }
 
   static func write(_ text: String, to path: String) throws {
-    do {
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-    } catch { throw RunnerFailure("\(path): cannot be written (\(error.localizedDescription))") }
+    try UserFile.write(Array(text.utf8), to: path)
   }
 }
 
@@ -37,6 +35,7 @@ enum OutputCheck {
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       throw RunnerFailure("\(name): \(path) is a folder, a file is wanted")
     }
+    if UserFile.isSpecial(path) { return }
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else {
       throw RunnerFailure("\(name): \(path) cannot be written, there is no folder \(folder)")

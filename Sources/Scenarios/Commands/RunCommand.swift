@@ -40,10 +40,7 @@ package enum RunCommand {
     _ request: RunRequest, _ site: RemoteSite?, _ outputs: OutputCheck.Prepared
   ) throws -> ExitCode {
     let loaded = try ScriptLoader.load(request.paths)
-    guard loaded.mistakes.isEmpty else {
-      for mistake in loaded.mistakes { Console.error(mistake, terminator: "") }
-      return .invalid
-    }
+    if loaded.complain() { return .invalid }
     let cases = CaseList.cases(loaded.scenarios, request.selection(site))
     guard !cases.isEmpty else {
       throw UsageError("no case is left to run (lanes, filter and shard leave none)")

@@ -143,8 +143,6 @@ struct RunRequest {
 
   func writeReports(_ report: RunReport) throws {
     try ReportFile.write(report, junit: junit, html: html, json: json)
-    if ProcessInfo.processInfo.environment["GITHUB_ACTIONS"]?.isEmpty == false {
-      for line in GitHubAnnotations.lines(report) { Console.out(line) }
-    }
+    GitHubAnnotations.print(GitHubAnnotations.lines(report))
   }
 }

@@ -8,9 +8,19 @@ enum ScriptLoader {
 
   struct Loaded {
     var scenarios: [Scenario] = []
-    /// Rendered mistakes, one text a file.
-    var mistakes: [String] = []
+    /// The mistakes of each file that has some.
+    var broken: [ScriptErrors] = []
     var files = 0
+
+    /// Rendered, one text a file.
+    var mistakes: [String] { broken.map(\.rendered) }
+
+    /// Says every mistake. False where there is none.
+    func complain() -> Bool {
+      for errors in broken { Console.error(errors.rendered, terminator: "") }
+      GitHubAnnotations.print(broken.flatMap(\.errors).map(GitHubAnnotations.line))
+      return !broken.isEmpty
+    }
   }
 
   /// Throws `UsageError` where a path is missing or unreadable.
@@ -19,21 +29,23 @@ enum ScriptLoader {
     var names: [String: String] = [:]
     for file in try files(in: paths) {
       loaded.files += 1
-      guard let data = FileManager.default.contents(atPath: file) else {
-        throw UsageError("\(file): cannot be read")
+      let contents: UserFile.Contents
+      do { contents = try UserFile.read(file, atMost: ScenarioShape.maxScriptBytes) } catch {
+        throw UsageError("\(error)")
       }
       do {
-        let variants = try ScenarioParser.parse(file: file, bytes: [UInt8](data))
+        let variants = try ScenarioParser.parse(
+          file: file, bytes: contents.bytes, size: contents.size)
         if let name = variants.first?.name {
           if let other = names[name] {
-            loaded.mistakes.append(taken(name, by: other, file, [UInt8](data)))
+            loaded.broken.append(taken(name, by: other, file, contents.bytes))
             continue
           }
           names[name] = file
         }
         loaded.scenarios += variants
       } catch let errors as ScriptErrors {
-        loaded.mistakes.append(errors.rendered)
+        loaded.broken.append(errors)
       }
     }
     return loaded
@@ -41,13 +53,13 @@ enum ScriptLoader {
 
   private static func taken(
     _ name: String, by other: String, _ file: String, _ source: [UInt8]
-  ) -> String {
+  ) -> ScriptErrors {
     // The script has just been parsed.
     let position = (try? JSONDocument(parsing: source))?.root["name"]?.position
     let error = ScriptError(
       file: file, position: position ?? JSONPosition(line: 1, column: 1, offset: 0),
       length: name.unicodeScalars.count + 2, message: "the name \"\(name)\" is taken by \(other)")
-    return ScriptErrors(errors: [error], source: source).rendered
+    return ScriptErrors(errors: [error], source: source)
   }
 
   static func files(in paths: [String]) throws -> [String] {
@@ -65,6 +77,9 @@ enum ScriptLoader {
       guard !found.isEmpty else { throw UsageError("\(path): no scenario scripts in it") }
       files += found
     }
+    // A folder and a script in it may both be named.
+    var seen: Set<String> = []
+    files = files.filter { seen.insert(URL(fileURLWithPath: $0).standardizedFileURL.path).inserted }
     guard files.count <= maxFiles else {
       throw UsageError("\(files.count) scripts, at most \(maxFiles) run at once")
     }

@@ -1,16 +1,17 @@
 /// `workbench validate PATH…`: reads scripts and lists every mistake; runs nothing.
 package enum ValidateCommand {
+  static let usage = "usage: workbench validate PATH…"
+
   package static func run(arguments: [String]) -> Int32 {
     SystemCalls.prepareStandardDescriptors()
     do {
       let parsed = try Arguments(arguments, valued: [], flags: [])
       guard !parsed.paths.isEmpty else {
-        throw UsageError("no script is named\nusage: workbench validate PATH…")
+        throw UsageError("no script is named\n\(usage)")
       }
       let loaded = try ScriptLoader.load(parsed.paths)
-      for mistake in loaded.mistakes { Console.error(mistake, terminator: "") }
-      guard loaded.mistakes.isEmpty else {
-        Console.error("\(loaded.mistakes.count) of \(loaded.files) scripts are invalid")
+      if loaded.complain() {
+        Console.error("\(loaded.broken.count) of \(loaded.files) scripts are invalid")
         return ExitCode.invalid.rawValue
       }
       Console.out("\(loaded.files) scripts, \(loaded.scenarios.count) scenarios: valid")
@@ -27,6 +28,22 @@ package enum UsageCommand {
   static let commands = [
     "run", "validate", "replay", "recheck", "verify", "serve", "bench", "reference",
   ]
+
+  /// The usage of a command whose line asks for it and nothing else; nil where it does not, or the
+  /// command has words of its own for it.
+  package static func help(_ arguments: [String]) -> Int32? {
+    let usages = [
+      "run": RunCommand.usage, "validate": ValidateCommand.usage, "replay": ReplayCommand.usage,
+      "recheck": RecheckCommand.usage, "bench": FleetCommand.usage,
+      "reference": ReferenceCommand.usage,
+    ]
+    guard arguments.count == 2, ["--help", "-h"].contains(arguments[1]),
+      let usage = usages[arguments[0]]
+    else { return nil }
+    SystemCalls.prepareStandardDescriptors()
+    Console.out(usage)
+    return ExitCode.pass.rawValue
+  }
 
   package static func run(arguments: [String]) -> Int32 {
     SystemCalls.prepareStandardDescriptors()

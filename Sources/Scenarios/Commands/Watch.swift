@@ -131,8 +131,7 @@ final class WatchRun {
       return .invalid
     }
     for scenario in loaded.scenarios { remember(scenario) }
-    for mistake in loaded.mistakes { Console.error(mistake, terminator: "") }
-    guard loaded.mistakes.isEmpty else { return .invalid }
+    if loaded.complain() { return .invalid }
     let cases = CaseList.cases(loaded.scenarios, request.selection(site))
     guard !cases.isEmpty else { return nil }
     let code = try RunCommand.run(cases, request, site, interrupt: interrupt)

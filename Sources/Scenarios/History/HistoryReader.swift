@@ -10,6 +10,8 @@ package struct HistoryError: Error, Sendable, Hashable, CustomStringConvertible 
 
 /// Reads what `HistoryText` wrote.
 package enum HistoryReader {
+  /// Longer files are not read.
+  package static let maxBytes = 2_000_000_000
   /// The longest line that is read.
   private static let limits = JSONLimits(maxDepth: 8, maxBytes: 256_000_000)
 

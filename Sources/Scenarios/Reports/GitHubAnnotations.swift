@@ -1,3 +1,5 @@
+import Foundation
+
 /// Workflow commands that GitHub shows beside the script's line. For a run with `GITHUB_ACTIONS`
 /// set.
 package enum GitHubAnnotations {
@@ -27,6 +29,20 @@ package enum GitHubAnnotations {
         command("error", "", nil, "\(scenario): lanes differ", FailureText.text(difference)))
     }
     return Array(lines.prefix(limit))
+  }
+
+  /// A script's mistake.
+  package static func line(_ error: ScriptError) -> String {
+    let place = ExpectedLine(
+      key: "", value: "", line: error.position.line, column: error.position.column)
+    let message = error.message + (error.hint.map { ", \($0)" } ?? "")
+    return command("error", error.file, place, "script", message)
+  }
+
+  /// Prints them where GitHub runs this.
+  static func print(_ lines: [String]) {
+    guard ProcessInfo.processInfo.environment["GITHUB_ACTIONS"]?.isEmpty == false else { return }
+    for line in lines.prefix(limit) { Console.out(line) }
   }
 
   private static func command(

@@ -21,7 +21,9 @@ struct Shard: Sendable, Equatable {
 
   /// Reads `2/3`.
   init?(_ text: String) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      Int(part).flatMap { String($0) == part ? $0 : nil }
+    }
     guard parts.count == 2, let index = parts[0], let count = parts[1], count >= 1,
       count <= 1_000, index >= 1, index <= count
     else { return nil }

@@ -102,7 +102,10 @@ final class SuiteRunner: Sendable {
       result.checks += Checkers.judge(evidence)
     }
     if result.exitCode != .pass, let out = options.outFolder {
-      result.kept = keep(folder, planned, out, outcome)
+      do { result.kept = try keep(folder, planned, out, outcome) } catch {
+        result.failure =
+          result.failure ?? "what the case left cannot be kept: \(SystemWords.text(error))"
+      }
     }
     if let folder = options.historyFolder {
       do { try write(outcome.history, to: folder + "/" + name(of: planned) + ".jsonl") } catch {
@@ -130,7 +133,7 @@ final class SuiteRunner: Sendable {
 
   private func keep(
     _ folder: String, _ planned: PlannedCase, _ out: String, _ outcome: CaseOutcome
-  ) -> String? {
+  ) throws -> String {
     let target = out + "/" + name(of: planned)
     let manager = FileManager.default
     // What an earlier run kept for the same case is replaced.
@@ -145,7 +148,11 @@ final class SuiteRunner: Sendable {
           atPath: planned.scenario.file, toPath: target + "/" + KeptCase.scriptName)
       }
       return target
-    } catch { return nil }
+    } catch {
+      // Half of it would look like all of it.
+      try? manager.removeItem(atPath: target)
+      throw error
+    }
   }
 
   private func write(_ history: History, to file: String) throws {

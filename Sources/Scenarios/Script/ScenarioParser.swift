@@ -4,8 +4,10 @@ import JSONText
 /// Reads scripts. Strict: every mistake is an error with its place, before anything runs.
 package enum ScenarioParser {
   /// All variants of one script, one without a matrix. Throws `ScriptErrors`.
-  package static func parse(file: String, bytes: [UInt8]) throws -> [Scenario] {
-    let document = try read(file: file, bytes: bytes)
+  ///
+  /// - Parameter size: The file's, where more than may be read was not read.
+  package static func parse(file: String, bytes: [UInt8], size: Int64? = nil) throws -> [Scenario] {
+    let document = try read(file: file, bytes: bytes, size: size ?? Int64(bytes.count))
     var check = ShapeCheck(file: file)
     for duplicate in document.duplicateKeys {
       check.fail(
@@ -42,7 +44,7 @@ package enum ScenarioParser {
     }
   }
 
-  private static func read(file: String, bytes: [UInt8]) throws -> JSONDocument {
+  private static func read(file: String, bytes: [UInt8], size: Int64) throws -> JSONDocument {
     func single(_ message: String) -> ScriptErrors {
       let start = JSONPosition(line: 1, column: 1, offset: 0)
       return ScriptErrors(
@@ -50,7 +52,7 @@ package enum ScenarioParser {
     }
     guard bytes.count <= ScenarioShape.maxScriptBytes else {
       throw single(
-        "the script has \(bytes.count) bytes, at most \(ScenarioShape.maxScriptBytes) are read")
+        "the script has \(size) bytes, at most \(ScenarioShape.maxScriptBytes) are read")
     }
     let blank = bytes.allSatisfy { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
     guard !blank else { throw single("the script is empty") }

@@ -26,6 +26,38 @@ final class ValidateTests: XCTestCase {
     XCTAssertEqual(exit, "3")
   }
 
+  func testValidate_whenGitHubRunsIt_annotatesEachMistake() throws {
+    let (exit, text) = try shell(
+      "cd '\(PythonServer.fixtures.path)' && GITHUB_ACTIONS=true"
+        + " '\(Fixture.executable)' validate broken-scripts 2> /dev/null")
+    XCTAssertEqual(exit, "3")
+    let lines = text.split(separator: "\n")
+    XCTAssert(lines.allSatisfy { $0.hasPrefix("::error file=broken-scripts/") }, text)
+    let files = Set(lines.compactMap { $0.split(separator: ",").first })
+    XCTAssertEqual(files.count, 10, text)
+  }
+
+  func testValidate_whenAScriptIsNamedTwice_readsItOnce() throws {
+    let folder = try Fixture.folder(self)
+    try """
+    {"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"a"}}],"expect":[{"lost":0}]}
+    """.write(toFile: folder + "/s.json", atomically: true, encoding: .utf8)
+    let (exit, text) = try shell(
+      "cd '\(folder)' && '\(Fixture.executable)' validate . s.json ./s.json '\(folder)'")
+    XCTAssertEqual(text, "1 scripts, 1 scenarios: valid\n")
+    XCTAssertEqual(exit, "0")
+  }
+
+  func testHelp_whenACommandIsAsked_showsItsUsage() throws {
+    for command in [
+      "run", "validate", "replay", "recheck", "bench", "reference", "serve", "verify",
+    ] {
+      let (exit, text) = try shell("'\(Fixture.executable)' \(command) --help")
+      XCTAssertEqual(exit, "0", command)
+      XCTAssert(text.hasPrefix("usage: workbench \(command) "), text)
+    }
+  }
+
   func testRun_whenOneScriptIsBroken_runsNothing() throws {
     let (exit, text) = try shell(
       "'\(Fixture.executable)' run '\(PythonServer.fixtures.path)/broken-scripts' --lane virtual")

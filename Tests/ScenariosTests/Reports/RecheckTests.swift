@@ -33,6 +33,18 @@ final class RecheckTests: XCTestCase {
     XCTAssertEqual(RecheckCommand.run(arguments: [paths[1]]), 1)
   }
 
+  func testRecheck_whenAFolderIsNamed_judgesTheHistoriesInIt() throws {
+    _ = try store(SampleRun.passing("one").history, "one.jsonl")
+    _ = try store(SampleRun.failing("two").history, "two.jsonl")
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: folder + "/" + KeptCase.journalName))
+    XCTAssertEqual(try RecheckCommand.judge([folder]).cases.map(\.scenario), ["one", "two"])
+    let empty = folder + "/empty"
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    XCTAssertThrowsError(try RecheckCommand.judge([empty])) {
+      XCTAssertEqual("\($0)", "\(empty): no histories (.jsonl) in it")
+    }
+  }
+
   func testRecheck_whenAFileIsNoHistory_saysWhichLine() throws {
     let path = folder + "/broken.jsonl"
     try Data("{\"history\":1}\n".utf8).write(to: URL(fileURLWithPath: path))

@@ -12,7 +12,7 @@ final class CommandTests: XCTestCase {
     }
     XCTAssertEqual(seen.count, 100)
     XCTAssert(seen.values.allSatisfy { $0 == 1 })
-    for text in ["0/3", "4/3", "1/0", "1", "a/b", "1/2/3", ""] { XCTAssertNil(Shard(text), text) }
+    for text in ["0/3", "4/3", "1/0", "1", "a/b", "1/2/3", "+1/3", "01/3", ""] { XCTAssertNil(Shard(text), text) }
   }
 
   func testExitCode_whenSeveral_followsThePrecedence() {
