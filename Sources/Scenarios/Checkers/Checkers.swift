@@ -20,9 +20,14 @@ package enum Checkers {
   /// Judges a finished run: its script's expectations, and what holds for every run.
   package static func judge(_ history: History) -> [CheckResult] { judge(Evidence(history)) }
 
-  /// The same for a history that was sorted before.
+  /// The same for a history that was sorted before. What the script asked on the way is judged by
+  /// what had happened by then.
   package static func judge(_ evidence: Evidence) -> [CheckResult] {
-    judge(evidence, evidence.history.header.expectations) + always(evidence)
+    let onTheWay = evidence.history.entries.enumerated().flatMap { index, entry -> [CheckResult] in
+      guard case .asked(let expectations) = entry.event else { return [] }
+      return judge(evidence.history.prefix(index), expecting: expectations)
+    }
+    return onTheWay + judge(evidence, evidence.history.header.expectations) + always(evidence)
   }
 
   /// Judges a run, or the part of it so far, by the given expectations alone.

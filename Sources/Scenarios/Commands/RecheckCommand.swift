@@ -37,8 +37,16 @@ package enum RecheckCommand {
         throw UsageError("\(path): \(error)")
       } catch let trouble as UserFile.Trouble { throw UsageError("\(trouble)") }
     }
-    let cases = histories.map { CaseReport(history: $0, results: Checkers.judge($0)) }
-    return RunReport(cases: cases, comparisons: Comparison.all(histories))
+    let finished = histories.filter { $0.interruption == nil }
+    return RunReport(cases: histories.map(report), comparisons: Comparison.all(finished))
+  }
+
+  private static func report(_ history: History) -> CaseReport {
+    switch history.interruption {
+    case nil: return CaseReport(history: history, results: Checkers.judge(history))
+    case .failure(let why): return CaseReport(history: history, results: [], runnerFailure: why)
+    case .unavailable(let why): return CaseReport(history: history, results: [], unavailable: why)
+    }
   }
 
   /// The path itself; of a folder the histories in it, as `run --jsonl` leaves them.

@@ -2,6 +2,16 @@
 package struct History: Sendable, Hashable {
   package var header: HistoryHeader
   package var entries: [HistoryEntry]
+  /// How the run ended before its time; nil where it came to its end.
+  package var interruption: Interruption?
+
+  /// Why a run did not come to its end: what is not in its history proves nothing.
+  package enum Interruption: Sendable, Hashable {
+    /// The runner failed.
+    case failure(String)
+    /// The target could not be reached.
+    case unavailable(String)
+  }
 
   package init(header: HistoryHeader, entries: [HistoryEntry] = []) {
     self.header = header
@@ -11,6 +21,11 @@ package struct History: Sendable, Hashable {
   /// Adds what happened at a moment of the scenario clock.
   package mutating func append(_ event: HistoryEvent, atNs: Int64) {
     entries.append(HistoryEntry(atNs: atNs, event: event))
+  }
+
+  /// What stood in the first entries.
+  package func prefix(_ count: Int) -> History {
+    History(header: header, entries: Array(entries.prefix(count)))
   }
 }
 

@@ -11,6 +11,8 @@ package enum HistoryEvent: Sendable, Hashable {
   /// `server`, `gate <name>`, `listener`, with its new value. Also each turn of background time:
   /// `assertion` and `task` with `<incarnation>.<number>` and `begun`, `expiring` or `ended`.
   case condition(name: String, value: String)
+  /// An `expect` step: these were to hold for what had happened before.
+  case asked([ExpectedLine])
   /// A step needed a living device and found none: nothing was done.
   case missed(step: Int, what: String)
   /// Events that were due while the device was dead.

@@ -15,11 +15,12 @@ package enum HistoryReader {
   /// The longest line that is read.
   private static let limits = JSONLimits(maxDepth: 8, maxBytes: 256_000_000)
 
-  /// Reads a whole file. A last line without a newline is refused: a run that was cut off may
-  /// have lost the one entry that matters.
+  /// Reads a whole file. One without its end is refused: a run that was cut off may have lost the
+  /// one entry that matters.
   package static func read(_ bytes: [UInt8]) throws -> History {
     var history: History?
     var number = 0
+    var hasEnded = false
     var rest = bytes[...]
     while !rest.isEmpty {
       number += 1
@@ -28,15 +29,35 @@ package enum HistoryReader {
       }
       let fields = try HistoryFields(Array(rest[..<end]), line: number, limits: limits)
       rest = rest[(end + 1)...]
+      if hasEnded { throw fields.error("the history ended in the line before") }
       if history == nil {
         history = History(header: try header(fields))
+      } else if fields.has("end") {
+        try readEnd(fields, of: &history)
+        hasEnded = true
       } else {
         let atNs = try fields.int64("at")
         history?.append(try event(fields), atNs: atNs)
       }
     }
     guard let history else { throw HistoryError(line: 1, reason: "the file is empty") }
+    guard hasEnded else {
+      throw HistoryError(line: number, reason: "no end follows: the file was cut off")
+    }
     return history
+  }
+
+  private static func readEnd(_ fields: HistoryFields, of history: inout History?) throws {
+    let written = try fields.int("end")
+    let read = history?.entries.count ?? 0
+    guard read == written else {
+      throw fields.error("\(read) entries stand before the end, \(written) were written")
+    }
+    if fields.has("failure") {
+      history?.interruption = .failure(try fields.text("failure"))
+    } else if fields.has("unavailable") {
+      history?.interruption = .unavailable(try fields.text("unavailable"))
+    }
   }
 
   private static func header(_ fields: HistoryFields) throws -> HistoryHeader {
@@ -55,11 +76,15 @@ package enum HistoryReader {
       dedupWindowNs: fields.has("dedupWindowNs") ? try fields.int64("dedupWindowNs") : nil,
       powerLossWindowNs: try fields.int64("powerLossWindowNs"),
       retryAfterCapNs: try fields.int64("retryAfterCapNs"),
-      expectations: try fields.objects("expect").map {
-        ExpectedLine(
-          key: try $0.text("key"), value: try $0.text("value"), line: try $0.int("line"),
-          column: try $0.int("column"), source: try $0.text("source"))
-      })
+      expectations: try expectations(fields))
+  }
+
+  private static func expectations(_ fields: HistoryFields) throws -> [ExpectedLine] {
+    try fields.objects("expect").map {
+      ExpectedLine(
+        key: try $0.text("key"), value: try $0.text("value"), line: try $0.int("line"),
+        column: try $0.int("column"), source: try $0.text("source"))
+    }
   }
 
   private static func event(_ fields: HistoryFields) throws -> HistoryEvent {
@@ -69,6 +94,7 @@ package enum HistoryReader {
     case "triggerFired": return .triggerFired(step: try fields.int("step"))
     case "condition":
       return .condition(name: try fields.text("name"), value: try fields.text("value"))
+    case "asked": return .asked(try expectations(fields))
     case "missed":
       return .missed(step: try fields.int("step"), what: try fields.text("what"))
     case "notOffered":

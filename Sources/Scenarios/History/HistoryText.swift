@@ -4,7 +4,7 @@ import JSONText
 /// `docs/reference/history.md`; the same history always gives the same bytes.
 package enum HistoryText {
   /// The format's version, in the header.
-  package static let version = 1
+  package static let version = 2
 
   /// The whole text, each line with a newline at its end.
   package static func bytes(_ history: History) -> [UInt8] {
@@ -15,7 +15,19 @@ package enum HistoryText {
       JSONWriter.append(.object(line(entry)), to: &text)
       text.append(0x0a)
     }
+    JSONWriter.append(.object(end(history)), to: &text)
+    text.append(0x0a)
     return text
+  }
+
+  private static func end(_ history: History) -> JSONObject {
+    var object: JSONObject = ["end": .number(history.entries.count)]
+    switch history.interruption {
+    case .failure(let why): object["failure"] = .string(why)
+    case .unavailable(let why): object["unavailable"] = .string(why)
+    case nil: break
+    }
+    return object
   }
 
   private static func header(_ header: HistoryHeader) -> JSONObject {
@@ -58,6 +70,8 @@ package enum HistoryText {
     case .triggerFired(let step): return ("triggerFired", [("step", .number(step))])
     case .condition(let name, let value):
       return ("condition", [("name", .string(name)), ("value", .string(value))])
+    case .asked(let lines):
+      return ("asked", [("expect", .array(lines.map { .object(expectation($0)) }))])
     case .missed(let step, let what):
       return ("missed", [("step", .number(step)), ("what", .string(what))])
     case .notOffered(let label, let count):

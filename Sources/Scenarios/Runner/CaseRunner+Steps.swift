@@ -32,19 +32,18 @@ extension CaseRunner {
       history.append(.condition(name: "server", value: "restarted"))
       try rig?.restart { link?.dropConnections() }
     case .gate(let name, let open): _ = rig?.engine.setGate(name, isOpen: open)
-    case .expect(let expectations): try judge(expectations)
+    case .expect(let expectations): try ask(expectations)
     default: try changePhone(step.action)
     }
   }
 
-  /// Judges the run so far.
-  private func judge(_ expectations: [Expectation]) throws {
+  /// Gathers what the run so far is to be judged by.
+  private func ask(_ expectations: [Expectation]) throws {
     if link != nil { try readBooks() }
     try readServer()
     readLedger()
     let lines = SourceLines(file: scenario.file)
-    checks += Checkers.judge(
-      history.history, expecting: expectations.map { CaseHeader.expected($0, lines) })
+    history.append(.asked(expectations.map { CaseHeader.expected($0, lines) }))
   }
 
   private func die(restartAfterNs: Int64?, powerLoss: Bool) throws {

@@ -5,8 +5,6 @@ import MockBatchServer
 /// What one run of a scenario in a lane gave.
 struct CaseOutcome: Sendable {
   var history: History
-  /// Verdicts of expectations in the middle of the timeline.
-  var checks: [CheckResult]
   /// Why the runner could not finish; nil where it could.
   var failure: String?
   /// Why the target could not be reached; nil where it could, or where there is none.
@@ -100,7 +98,6 @@ final class CaseRunner {
   let hasWritten = Guarded(true)
   var deadlineSeconds = 0.0
   var isDraining = false
-  var checks: [CheckResult] = []
 
   init(_ scenario: Scenario, _ settings: CaseSettings) {
     self.scenario = scenario
@@ -138,8 +135,11 @@ final class CaseRunner {
     }
     tearDown()
     let engine = rig?.engine
+    var history = history.history
+    history.interruption =
+      failure.map { .failure($0) } ?? unavailable.map { .unavailable($0) }
     return CaseOutcome(
-      history: history.history, checks: checks, failure: failure, unavailable: unavailable,
+      history: history, failure: failure, unavailable: unavailable,
       journal: { engine?.journalText ?? [] }, folder: settings.folder,
       realSeconds: ProcessInfo.processInfo.systemUptime - start)
   }

@@ -95,11 +95,10 @@ final class SuiteRunner: Sendable {
     result.failure = outcome.failure
     result.unavailable = outcome.unavailable
     result.realSeconds = outcome.realSeconds
-    result.checks = outcome.checks
     let evidence = Evidence(outcome.history)
     result.figures = CaseFigures(evidence)
     if outcome.failure == nil && outcome.unavailable == nil {
-      result.checks += Checkers.judge(evidence)
+      result.checks = Checkers.judge(evidence)
     }
     if result.exitCode != .pass, let out = options.outFolder {
       do { result.kept = try keep(folder, planned, out, outcome) } catch {

@@ -1,9 +1,33 @@
 import Foundation
+import JSONText
 import XCTest
 
 @testable import Scenarios
 
 final class ReplayTests: XCTestCase {
+  func testRecheck_whenARunLeftItsHistories_saysWhatTheRunSaid() throws {
+    let folder = try Fixture.folder(self)
+    let script = PythonServer.fixtures.appendingPathComponent("failing-scenario.json").path
+    func report(_ command: String, _ name: String) throws -> (exit: String, JSONValue) {
+      let whole = """
+        '\(Fixture.executable)' \(command) --json '\(folder)/\(name)' > '\(folder)/out' 2>&1;
+        echo $? > '\(folder)/exit'
+        """
+      _ = ShellCommand.run(whole, by: Deadline.after(ns: 60_000_000_000))
+      return (
+        try String(contentsOfFile: folder + "/exit", encoding: .utf8),
+        try JSONValue.parse([UInt8](Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))))
+      )
+    }
+    let ran = try report("run '\(script)' --lane virtual --jsonl '\(folder)/all'", "ran.out")
+    let rechecked = try report("recheck '\(folder)/all'", "rechecked.out")
+    XCTAssertEqual(ran.exit, "1\n")
+    XCTAssertEqual(rechecked.exit, ran.exit)
+    let results = ran.1["cases"]?.arrayValue?.first?["checks"]
+    XCTAssertNotNil(results)
+    XCTAssertEqual(rechecked.1["cases"]?.arrayValue?.first?["checks"], results)
+  }
+
   /// Two cells of a matrix that both fail: events are delivered that the script says are not.
   private func suite(_ folder: String, seed: UInt64) throws -> [CaseResult] {
     let file = folder + "/s.json"

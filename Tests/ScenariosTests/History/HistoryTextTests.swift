@@ -27,6 +27,7 @@ final class HistoryTextTests: XCTestCase {
       .arrived(
         request: 1, Arrival(connection: 2, incarnation: 1, number: 4, token: 2, account: "x")),
       .missed(step: 3, what: "purge"),
+      .asked([ExpectedLine(key: "lost", value: "0", line: 3, column: 9, source: "{\"lost\":0}")]),
       .arrived(request: 2, Arrival(method: "GET", path: "/é", connection: 2, incarnation: 0)),
       .identified(request: 1, attempt: 2, ids: ["a", "b"]),
       .committed(request: 1, Commit(stored: ["a"], duplicates: ["b"], conflicting: ["c"])),
@@ -61,9 +62,12 @@ final class HistoryTextTests: XCTestCase {
       for (index, event) in Self.everyKind.enumerated() {
         history.append(event, atNs: Int64(index) * 3_600_000_000_000)
       }
-      let bytes = HistoryText.bytes(history)
-      XCTAssertEqual(try HistoryReader.read(bytes), history)
-      XCTAssertEqual(HistoryText.bytes(try HistoryReader.read(bytes)), bytes)
+      for interruption in [nil, .failure("f"), .unavailable("u")] as [History.Interruption?] {
+        history.interruption = interruption
+        let bytes = HistoryText.bytes(history)
+        XCTAssertEqual(try HistoryReader.read(bytes), history)
+        XCTAssertEqual(HistoryText.bytes(try HistoryReader.read(bytes)), bytes)
+      }
     }
   }
 
@@ -72,10 +76,14 @@ final class HistoryTextTests: XCTestCase {
       History(
         header: HistoryHeader(scenario: "s", lane: "virtual"),
         entries: [HistoryEntry(atNs: 1, event: .note("x"))]))
-    let text = String(decoding: good, as: UTF8.self)
+    let whole = String(decoding: good, as: UTF8.self)
+    let text = String(whole.dropLast("{\"end\":1}\n".count))
     let cases: [(String, String)] = [
       ("", "line 1: the file is empty"),
       (String(text.dropLast()), "line 2: the last line has no end: the file was cut off"),
+      (text, "line 2: no end follows: the file was cut off"),
+      (text + "{\"end\":2}\n", "line 3: 1 entries stand before the end, 2 were written"),
+      (whole + "{\"at\":1}\n", "line 4: the history ended in the line before"),
       (text + "{}\n", "line 3: \"at\" must be an integer"),
       (text + "{\"at\":1,\"event\":\"dance\"}\n", "line 3: unknown event \"dance\""),
       (text + "[]\n", "line 3: expected an object"),
@@ -89,8 +97,8 @@ final class HistoryTextTests: XCTestCase {
         "line 3: \"done\" must be true or false"
       ),
       (
-        text.replacingOccurrences(of: "\"history\":1", with: "\"history\":2"),
-        "line 1: history version 2, this reads 1"
+        text.replacingOccurrences(of: "\"history\":2", with: "\"history\":1"),
+        "line 1: history version 1, this reads 2"
       ),
     ]
     for (damaged, expected) in cases {
@@ -115,7 +123,7 @@ final class HistoryTextTests: XCTestCase {
       }
     }
     let empty = HistoryText.bytes(History(header: HistoryHeader(scenario: "", lane: "")))
-    let header = try JSONValue.parse(Array(empty.dropLast()))
+    let header = try JSONValue.parse(Array(empty.prefix { $0 != 0x0a }))
     for field in try XCTUnwrap(header.objectValue).keys {
       XCTAssertTrue(page.contains("`\(field)`"), "the header's \(field) is not described")
     }

@@ -47,7 +47,7 @@ final class RecheckTests: XCTestCase {
 
   func testRecheck_whenAFileIsNoHistory_saysWhichLine() throws {
     let path = folder + "/broken.jsonl"
-    try Data("{\"history\":1}\n".utf8).write(to: URL(fileURLWithPath: path))
+    try Data("{\"history\":2}\n".utf8).write(to: URL(fileURLWithPath: path))
     XCTAssertThrowsError(try RecheckCommand.judge([path])) { error in
       XCTAssertEqual("\(error)", "\(path): line 1: \"scenario\" must be a string")
     }
