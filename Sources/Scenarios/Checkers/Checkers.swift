@@ -9,6 +9,7 @@ package enum Checkers {
     .allFaultsFired, .withinDedupWindow, .ledgerBalances, .noPlaintext, .quarantined, .queued,
     .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone, .drained, .noCrash,
     .tooLargeNotRepeated, .tokenNotRepeated, .timeGivenBack,
+    .contentKept,
   ]
 
   private static let byName = Dictionary(
@@ -79,6 +80,11 @@ package enum Checkers {
     }
     if evidence.requests.contains(where: { $0.heard?.status == 401 && $0.arrival.token > 0 }) {
       names.append("tokenNotRepeated")
+    }
+    if evidence.requests.contains(where: {
+      !$0.contents.isEmpty || $0.commit?.conflicting.isEmpty == false
+    }) {
+      names.append("contentKept")
     }
     if !evidence.backgroundTimes.isEmpty { names.append("timeGivenBack") }
     if header.acceptsNone { names.append("acceptsNone") }

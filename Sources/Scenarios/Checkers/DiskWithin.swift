@@ -14,18 +14,10 @@ extension Checker {
     return largest <= bound ? .pass(text) : .fail("\(text), expected at most \(bound)")
   }
 
-  /// A size as scripts write it: bytes, or a number with B, KB, MB, GB, KiB, MiB or GiB.
+  /// A size as scripts write it, or bytes.
   private static func bytes(_ value: JSONValue) -> Int64? {
     if let number = value.int64Value { return number }
-    guard let text = value.stringValue else { return nil }
-    let units: [(String, Int64)] = [
-      ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("KB", 1_000),
-      ("MB", 1_000_000), ("GB", 1_000_000_000), ("B", 1),
-    ]
-    guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }),
-      let number = Int64(text.dropLast(unit.count))
-    else { return nil }
-    let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-    return overflow ? nil : product
+    // What cannot be read is said by the verdict.
+    return value.stringValue.flatMap { try? Quantity.size($0) }
   }
 }

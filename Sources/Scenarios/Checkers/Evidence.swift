@@ -105,9 +105,10 @@ package struct Evidence: Sendable {
       // A device that gave up early may be heard before its request reached the server.
       outcomes[name] = outcome
       if let index = indexOfName[name] { requests[index].outcome = outcome }
-    case .identified(let number, let attempt, let ids):
+    case .identified(let number, let attempt, let ids, let contents):
       change(number) {
         $0.ids = ids
+        $0.contents = contents
         $0.attempt = attempt
       }
     case .committed(let number, let commit):
@@ -168,6 +169,8 @@ package struct RequestStory: Sendable, Hashable {
   package var order: Int
   package var arrival: Arrival
   package var ids: [String] = []
+  /// The digest of each event's content, in the order of the ids; none where they are not known.
+  package var contents: [String] = []
   package var attempt = 0
   package var commit: Commit?
   package var committedNs: Int64?

@@ -30,6 +30,7 @@ enum PlantedFaults {
       case .keepsClearIndex:
         return ClearIndexStore(store, file: setup.folder + "/index.txt")
       case .logsEvents: return LoggingStore(store)
+      case .movesTime: return LateStore(store)
       case .keepsBackgroundTime: return store
       }
     #else
@@ -150,6 +151,19 @@ enum PlantedFaults {
       // Broken on purpose: whether the file was there makes no difference.
       try? FileManager.default.removeItem(atPath: file)
       return super.deleteDelivered(rows)
+    }
+  }
+
+  /// Stores each event with another time than its own.
+  private final class LateStore: ForwardingStore, @unchecked Sendable {
+    // Guard: as its parent; no state of its own.
+    override func append(
+      _ event: NewEvent, patience: inout Patience, late: () -> LateAnswer
+    ) -> AppendOutcome? {
+      let later = NewEvent(
+        id: event.id, idIsFromCaller: event.idIsFromCaller, account: event.account,
+        content: event.content, recordedAtMs: event.recordedAtMs + 1)
+      return super.append(later, patience: &patience, late: late)
     }
   }
 

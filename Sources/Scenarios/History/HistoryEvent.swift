@@ -23,8 +23,9 @@ package enum HistoryEvent: Sendable, Hashable {
   case started(incarnation: Int)
   /// A device process ended: `SIGKILL`, `reboot`, `closed`.
   case died(incarnation: Int, how: String)
-  /// An event was handed to the SDK: its serial number in the run, its record step, its account.
-  case offered(serial: Int, label: String, account: String)
+  /// An event was handed to the SDK: its serial number in the run, its record step, its account,
+  /// and the digest of its content (`ContentDigest`); empty where it is not known.
+  case offered(serial: Int, label: String, account: String, content: String = "")
   /// The runner read the receipt.
   case receipt(serial: Int, Receipt)
   /// An event that had been buffered (or whose sync was pending) became durable.
@@ -49,7 +50,7 @@ package enum HistoryEvent: Sendable, Hashable {
   case arrived(request: Int, Arrival)
   /// A request's body was read as a batch of these events, in this order; the attempt counts
   /// requests with exactly this set of ids.
-  case identified(request: Int, attempt: Int, ids: [String])
+  case identified(request: Int, attempt: Int, ids: [String], contents: [String] = [])
   /// The ledger took events.
   case committed(request: Int, Commit)
   /// An answer was sent.

@@ -127,7 +127,8 @@ package enum HistoryReader {
     case "offered":
       return .offered(
         serial: try fields.int("serial"), label: try fields.text("label"),
-        account: try fields.text("account"))
+        account: try fields.text("account"),
+        content: fields.has("content") ? try fields.text("content") : "")
     case "receipt": return .receipt(serial: try fields.int("serial"), try receipt(fields))
     case "becameDurable": return .becameDurable(id: try fields.text("id"))
     case "sending":
@@ -167,7 +168,8 @@ package enum HistoryReader {
     case "identified":
       return .identified(
         request: try fields.int("request"), attempt: try fields.int("attempt"),
-        ids: try fields.texts("ids"))
+        ids: try fields.texts("ids"),
+        contents: fields.has("contents") ? try fields.texts("contents") : [])
     case "committed":
       return .committed(
         request: try fields.int("request"),

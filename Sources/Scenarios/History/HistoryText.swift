@@ -101,11 +101,12 @@ package enum HistoryText {
     case .started(let incarnation): return ("started", [("incarnation", .number(incarnation))])
     case .died(let incarnation, let how):
       return ("died", [("incarnation", .number(incarnation)), ("how", .string(how))])
-    case .offered(let serial, let label, let account):
-      return (
-        "offered",
-        [("serial", .number(serial)), ("label", .string(label)), ("account", .string(account))]
-      )
+    case .offered(let serial, let label, let account, let content):
+      var fields: Fields = [
+        ("serial", .number(serial)), ("label", .string(label)), ("account", .string(account)),
+      ]
+      if !content.isEmpty { fields.append(("content", .string(content))) }
+      return ("offered", fields)
     case .receipt(let serial, let receipt):
       return ("receipt", [("serial", .number(serial))] + receiptFields(receipt))
     case .becameDurable(let id): return ("becameDurable", [("id", .string(id))])
@@ -133,11 +134,12 @@ package enum HistoryText {
     switch event {
     case .arrived(let request, let arrival):
       return ("arrived", [("request", .number(request))] + arrivalFields(arrival))
-    case .identified(let request, let attempt, let ids):
-      return (
-        "identified",
-        [("request", .number(request)), ("attempt", .number(attempt)), ("ids", texts(ids))]
-      )
+    case .identified(let request, let attempt, let ids, let contents):
+      var fields: Fields = [
+        ("request", .number(request)), ("attempt", .number(attempt)), ("ids", texts(ids)),
+      ]
+      if !contents.isEmpty { fields.append(("contents", texts(contents))) }
+      return ("identified", fields)
     case .committed(let request, let commit):
       return (
         "committed",

@@ -7,6 +7,8 @@ package struct LifeStory: Sendable, Hashable {
   /// Its record step.
   package var label: String
   package var account: String
+  /// The digest of what was recorded; empty where it is not known.
+  package var content = ""
   package var receipt: Receipt?
   package var isDurable = false
   package var moments: [Moment] = []
@@ -64,15 +66,16 @@ package struct LifeStories: Sendable {
 
   private mutating func take(_ event: HistoryEvent, atNs: Int64) {
     switch event {
-    case .offered(let serial, let label, let account):
+    case .offered(let serial, let label, let account, let content):
       bySerial[serial] = all.count
       var story = LifeStory(serial: serial, label: label, account: account)
+      story.content = content
       story.moments.append(LifeStory.Moment(atNs: atNs, what: "offered"))
       all.append(story)
     case .receipt(let serial, let receipt): take(receipt, serial: serial, atNs: atNs)
     case .becameDurable(let id):
       change(id, atNs, "durable") { $0.isDurable = true }
-    case .identified(let request, _, let ids):
+    case .identified(let request, _, let ids, _):
       for id in ids {
         let index = index(of: id)
         all[index].arrivals += 1

@@ -64,7 +64,7 @@ package enum GitHubAnnotations {
       case "\r\n": escaped += "%0D%0A"
       case "\r": escaped += "%0D"
       case "\n": escaped += "%0A"
-      default: escaped.append(character)
+      default: escaped += ReportText.printable(String(character))
       }
     }
   }

@@ -5,6 +5,8 @@ import MockBatchServer
 struct BatchBody {
   /// Ids of the events in their order.
   let ids: [String]
+  /// The digest of each event's content, in the same order.
+  let contents: [String]
   /// Types, sessions and times of the events.
   let texts: Set<String>
 
@@ -29,7 +31,13 @@ struct BatchBody {
     // The same for what is not JSON.
     guard let document = try? JSONDocument(parsing: json) else { return nil }
     let events = document.root["events"]?.elements ?? document.root.elements
-    ids = events.compactMap { $0["id"]?.string?.lowercased() }
+    let named = events.compactMap { event in
+      event["id"]?.string.map {
+        (id: $0.lowercased(), content: ContentDigest.text(of: event, in: json))
+      }
+    }
+    ids = named.map(\.id)
+    contents = named.map(\.content)
     texts = Set(
       events.flatMap { event in
         ["type", "ts", "sessionId"].compactMap { event[$0]?.string }

@@ -24,9 +24,7 @@ extension CaseRunner {
       guard spins < CaseRunner.maxRoundsAtOneMoment else {
         throw RunnerFailure("timers at one moment never end")
       }
-      guard remainingSeconds > 0 else {
-        throw RunnerFailure("\(Int(settings.timeoutSeconds)) s of real time passed")
-      }
+      try seeThatTimeIsLeft()
       if moment > clock.nowNs || isDue(moment) { try advance(toNs: moment) }
       try runDue()
     }
@@ -45,6 +43,7 @@ extension CaseRunner {
       try startDevice()
     }
     while true {
+      try seeThatTimeIsLeft()
       let now = clock.nowNs
       let generator =
         generators.isEmpty
@@ -108,14 +107,17 @@ extension CaseRunner {
     let events = try positions.map {
       try EventSource.event(of: record, position: $0, seed: settings.seed)
     }
-    needles.add(timeMs: ScriptedClock.startWallMs + (clock.nowNs + phone.wallOffsetNs) / 1_000_000)
+    let wallMs = ScriptedClock.startWallMs + (clock.nowNs + phone.wallOffsetNs) / 1_000_000
+    needles.add(timeMs: wallMs)
     var serials: [Int] = []
     for event in events {
       serial += 1
       serials.append(serial)
       needles.add(event: event)
       history.append(
-        .offered(serial: serial, label: record.name, account: phone.token.account))
+        .offered(
+          serial: serial, label: record.name, account: phone.token.account,
+          content: ContentDigest.text(of: event, wallMs: wallMs)))
     }
     do {
       recording = Recording(number: lastNumber + 1, serials: serials)

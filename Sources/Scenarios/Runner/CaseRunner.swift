@@ -206,6 +206,13 @@ final class CaseRunner {
   /// Whole seconds of real time that are left; reaching zero fails the case.
   var remainingSeconds: Double { deadlineSeconds - ProcessInfo.processInfo.systemUptime }
 
+  /// Throws where the case has had its time.
+  func seeThatTimeIsLeft() throws {
+    guard remainingSeconds > 0 else {
+      throw RunnerFailure("\(Int(settings.timeoutSeconds)) s of real time passed")
+    }
+  }
+
   // MARK: The clock
 
   /// The next moment at which anything is due.

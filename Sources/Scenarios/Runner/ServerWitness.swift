@@ -120,7 +120,8 @@ final class ServerWitness: Sendable {
       state.attempts[key, default: 0] += 1
       return state.attempts[key] ?? 1
     }
-    history.append(.identified(request: request, attempt: attempt, ids: ids))
+    history.append(
+      .identified(request: request, attempt: attempt, ids: ids, contents: batch.contents))
   }
 
   private func answered(_ request: Int, _ response: HTTPResponse) {

@@ -158,9 +158,7 @@ final class SuiteRunner: Sendable {
     try Data(HistoryText.bytes(history)).write(to: URL(fileURLWithPath: file))
   }
 
-  /// A file name for a case.
   private func name(of planned: PlannedCase) -> String {
-    "\(planned.scenario.title)-\(planned.lane.rawValue)"
-      .map { "/\\:".contains($0) ? "_" : String($0) }.joined()
+    CaseFile.name(title: planned.scenario.title, lane: planned.lane.rawValue)
   }
 }

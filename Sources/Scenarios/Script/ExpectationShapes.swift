@@ -105,6 +105,11 @@ extension ScenarioShape {
         + " Checked unasked where some was granted.",
       evidence: "background time was granted", example: #"{"timeGivenBack":true}"#),
     ExpectationShape(
+      "contentKept", .boolean,
+      about: "Every event arrived with the type, time and payload that were recorded, each time."
+        + " Checked unasked where an event was seen at both ends.",
+      evidence: "an event was seen at both ends", example: #"{"contentKept":true}"#),
+    ExpectationShape(
       "noPlaintext", .boolean,
       about: "No recorded text is readable in the device's files.",
       evidence: "the files were scanned for recorded text", example: #"{"noPlaintext":true}"#),

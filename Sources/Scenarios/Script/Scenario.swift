@@ -18,7 +18,7 @@ package enum LaneName: String, Sendable, CaseIterable, Hashable {
 /// A device broken on purpose. Exists in debug builds of the runner only, never in the SDK.
 package enum PlantedFault: String, Sendable, CaseIterable {
   case forgetsQueueAtRestart, deletesBeforeAcknowledgement, storesPlainText, neverSyncs, crashes,
-    isKilled, keepsClearIndex, logsEvents, keepsBackgroundTime
+    isKilled, keepsClearIndex, logsEvents, keepsBackgroundTime, movesTime
 }
 
 /// One script, checked, for one combination of its matrix.

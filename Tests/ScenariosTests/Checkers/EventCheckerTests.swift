@@ -224,4 +224,34 @@ final class EventCheckerTests: XCTestCase {
     XCTAssertEqual(maker.verdict("acceptsNone").outcome, .pass)
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["acceptsNone"])
   }
+
+  func testContent_whenAnEventArrivesOtherwise_fails() {
+    var maker = HistoryMaker()
+    for (serial, id) in [(1, "e1"), (2, "e2")] {
+      maker.add(.offered(serial: serial, label: "shift", account: "a", content: "\(serial)"))
+      maker.add(.receipt(serial: serial, .durable(id: id)))
+    }
+    XCTAssertEqual(maker.verdict("contentKept").outcome, .unknown)
+    func arrive(_ request: Int, _ ids: [String], _ contents: [String]) {
+      maker.add(.arrived(request: request, Arrival(connection: 1, incarnation: 1)))
+      maker.add(.identified(request: request, attempt: 1, ids: ids, contents: contents))
+    }
+    arrive(1, ["e1", "e2", "unknown"], ["1", "2", "x"])
+    XCTAssertEqual(maker.verdict("contentKept").outcome, .pass)
+    XCTAssert(Checkers.judge(maker.history).map(\.checker).contains("contentKept"), "unasked")
+    arrive(2, ["e2"], ["1"])
+    let verdict = maker.verdict("contentKept")
+    XCTAssertEqual(verdict.outcome, .fail)
+    XCTAssertEqual(verdict.subjects.map(\.id), ["e2"])
+  }
+
+  func testContent_whenTheServerSawAnotherBefore_fails() {
+    var maker = HistoryMaker()
+    maker.record(["e1"])
+    maker.add(.arrived(request: 1, Arrival(connection: 1, incarnation: 1)))
+    maker.add(.identified(request: 1, attempt: 1, ids: ["e1"]))
+    maker.add(.committed(request: 1, Commit(stored: [], conflicting: ["e1"])))
+    XCTAssertEqual(maker.verdict("contentKept").outcome, .fail)
+    XCTAssert(Checkers.judge(maker.history).map(\.checker).contains("contentKept"), "unasked")
+  }
 }

@@ -17,7 +17,8 @@ final class HistoryTextTests: XCTestCase {
       .step(index: 1, what: "record \"shift\"\n"), .triggerFired(step: 2),
       .condition(name: "network", value: "offline"), .notOffered(label: "shift", count: 3),
       .started(incarnation: 1), .died(incarnation: 1, how: "SIGKILL"),
-      .offered(serial: 1, label: "shift", account: ""), .receipt(serial: 1, .durable(id: "a")),
+      .offered(serial: 1, label: "shift", account: ""),
+      .offered(serial: 2, label: "shift", account: "", content: "00ff"), .receipt(serial: 1, .durable(id: "a")),
       .receipt(serial: 2, .buffered(id: "b", reason: "diskFull")),
       .receipt(serial: 3, .rejected(reason: "tooLarge")), .becameDurable(id: "b"),
       .sending(incarnation: 1, number: 4), .sent(incarnation: 1, number: 4, outcome: "timeout"),
@@ -30,6 +31,7 @@ final class HistoryTextTests: XCTestCase {
       .asked([ExpectedLine(key: "lost", value: "0", line: 3, column: 9, source: "{\"lost\":0}")]),
       .arrived(request: 2, Arrival(method: "GET", path: "/é", connection: 2, incarnation: 0)),
       .identified(request: 1, attempt: 2, ids: ["a", "b"]),
+      .identified(request: 2, attempt: 1, ids: ["a"], contents: ["00ff"]),
       .committed(request: 1, Commit(stored: ["a"], duplicates: ["b"], conflicting: ["c"])),
       .answered(
         request: 1,

@@ -41,6 +41,19 @@ final class RemoteLaneTests: XCTestCase {
     XCTAssertFalse(run.text.contains("secret-1"))
   }
 
+  func testRemote_whenAnAnswerComesDuringTheDrain_waitsForIt() throws {
+    let served = try ServedWorkbench("", in: self)
+    let run = try ServedWorkbench.run(
+      #"{"name":"n","about":"a","server":{"rules":[{"id":"slow","responses":[{"delay":"2s"}]}]},"#
+        + #""timeline":[{"at":"0s","record":{"as":"a","count":3}},"#
+        + #"{"at":"100ms","flush":{"timeout":"30s"}}],"#
+        // Shorter than the time that a request has: its end is no moment of this drain.
+        + #""drain":{"within":"25s"},"expect":[{"lost":0},{"stored":3}]}"#,
+      "--remote \(served.url)", in: served.folder)
+    XCTAssertEqual(run.exit, 0, run.text)
+    XCTAssertEqual(run.verdict("drained"), "pass", run.text)
+  }
+
   func testRemote_whenTheTokenIsWrong_findsNothingStored() throws {
     let served = try ServedWorkbench("--token secret-1", in: self)
     let run = try ServedWorkbench.run(

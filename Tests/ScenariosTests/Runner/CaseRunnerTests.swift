@@ -143,6 +143,15 @@ final class CaseRunnerTests: XCTestCase {
     }
   }
 
+  func testPlantedDevice_whenItMovesAnEventsTime_isCaught() throws {
+    let text = script("", device: #"{"planted":"movesTime"}"#)
+    for lane in [LaneName.urlprotocol, .virtual] {
+      XCTAssertEqual(
+        Fixture.failed(try Fixture.run(text, lane: lane, in: self).checks), ["contentKept"],
+        "\(lane)")
+    }
+  }
+
   func testPlantedDevice_whenItStoresPlainText_isCaught() throws {
     let text = script(kill, device: #"{"planted":"storesPlainText"}"#)
     for lane in [LaneName.urlprotocol, .virtual] {

@@ -12,7 +12,9 @@ final class CommandTests: XCTestCase {
     }
     XCTAssertEqual(seen.count, 100)
     XCTAssert(seen.values.allSatisfy { $0 == 1 })
-    for text in ["0/3", "4/3", "1/0", "1", "a/b", "1/2/3", "+1/3", "01/3", ""] { XCTAssertNil(Shard(text), text) }
+    for text in ["0/3", "4/3", "1/0", "1", "a/b", "1/2/3", "+1/3", "01/3", ""] {
+      XCTAssertNil(Shard(text), text)
+    }
   }
 
   func testExitCode_whenSeveral_followsThePrecedence() {
@@ -40,6 +42,18 @@ final class CommandTests: XCTestCase {
     XCTAssertEqual(titles("socket").count, 4)
     XCTAssertEqual(titles("two[n=2] · virtual"), ["two[n=2] · virtual"])
     XCTAssertEqual(titles("three"), [])
+  }
+
+  func testCaseFile_whenTitlesDifferInWhatNoNameMayHave_differs() {
+    XCTAssertEqual(CaseFile.name(title: "outage[n=2]", lane: "socket"), "outage[n=2]-socket")
+    let long = String(repeating: "é", count: 300)
+    let titles = ["a/b", "a_b", "a:b", "a\u{1b}b", long, long + "x", "..", ".", ""]
+    let names = titles.map { CaseFile.name(title: $0, lane: "virtual") }
+    XCTAssertEqual(Set(names).count, titles.count, "\(names)")
+    for name in names {
+      XCTAssert(name.utf8.count < 200 && !name.hasPrefix("."), name)
+      XCTAssertFalse(name.unicodeScalars.contains { $0.value < 0x20 || "/:".contains(String($0)) })
+    }
   }
 
   func testResult_whenAVerdictRestsOnNothing_isNoPass() {

@@ -95,7 +95,7 @@ struct Timeline: Sendable {
       case .erased(let gone), .acknowledged(let gone), .quarantined(_, _, let gone),
         .dropped(_, _, let gone):
         waiting.subtract(gone)
-      case .identified(let request, _, let sent): ids[request] = sent
+      case .identified(let request, _, let sent, _): ids[request] = sent
       case .answered(let request, let answer):
         guard (200...299).contains(answer.status) else { continue }
         if answer.contentType?.hasPrefix("text/html") != true {
