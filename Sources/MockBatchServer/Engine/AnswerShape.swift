@@ -76,7 +76,9 @@ struct AnswerShape {
 
   /// The wire steps of a faultless answer, shaped; ends with `.finish` where the connection cannot
   /// be used again.
-  mutating func actions() -> [ExchangeAction] {
+  ///
+  /// - Parameter inOnePiece: False where the body must not be on its way before the phase is told.
+  mutating func actions(inOnePiece: Bool = true) -> [ExchangeAction] {
     if let cutHead { return cutHead }
     let limit = limit
     let inBody = (spec?.effects ?? []).filter {
@@ -84,9 +86,9 @@ struct AnswerShape {
     }
     let length = spec?.contentLength ?? response.body.count
     let pace = Pace(spec: spec, toxics: toxics)
-    if hasNoBody
-      || (limit.reason == nil && inBody.isEmpty && length == response.body.count && pace == nil)
-    {
+    let isPlain =
+      limit.reason == nil && inBody.isEmpty && length == response.body.count && pace == nil
+    if hasNoBody || response.body.isEmpty && isPlain || isPlain && inOnePiece {
       return idleCuts + [.step(.send(response)), .phase(.responseBody)]
         + inBody.flatMap { $0.actions(&draw) }
     }

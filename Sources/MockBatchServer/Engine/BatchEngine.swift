@@ -17,6 +17,8 @@ public final class BatchEngine: Sendable {
   let metrics = Guarded(EngineMetrics())
   let dates = DateCache()
   let watchers = Watchers()
+  /// Nil for a server that nobody scripts.
+  let phaseOrders: PhaseOrders?
   /// Accepted under every plan.
   private let tokens: [ContractRules.Token]
   private let performers = Guarded<[PerformerKind]>([])
@@ -59,8 +61,10 @@ public final class BatchEngine: Sendable {
   package init(
     plan: FaultPlan, ledger: Ledger, clock: any EngineClock,
     tokens: [ContractRules.Token] = [], journalLimits: Journal.Limits,
-    routes: [any Route], onEvent: (@Sendable (EngineEvent) -> Void)?
+    routes: [any Route], onEvent: (@Sendable (EngineEvent) -> Void)?,
+    phaseOrders: PhaseOrders? = nil
   ) {
+    self.phaseOrders = phaseOrders
     self.clock = clock
     self.ledger = ledger
     journal = Journal(limits: journalLimits)

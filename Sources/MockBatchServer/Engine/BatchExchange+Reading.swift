@@ -9,8 +9,14 @@ extension BatchExchange {
         incarnation: entry.request.headers[BatchEngine.incarnationHeader]))
     route = engine.routes.first { $0.accepts(path: path) }
     entry.route = route?.name ?? ""
-    if entry.context.indexOnConnection == 0 { report(.phase(.accept)) }
-    let opening = openingActions()
+    var opening = openingActions()
+    if entry.context.indexOnConnection == 0 {
+      if engine.phaseOrders == nil {
+        report(.phase(.accept))
+      } else {
+        opening.insert(.phase(.accept), at: 0)
+      }
+    }
     if step == nil { takeEarlyStep() }
     if step == nil, opening.isEmpty, entry.request.headers.contains("expect"),
       let problem = headProblem() ?? lengthProblem()
@@ -21,7 +27,7 @@ extension BatchExchange {
       return
     }
     let readBody = ExchangeAction.step(.readBody(limit: plan.contract.rules.maxWireBytes))
-    guard step != nil || !opening.isEmpty else {
+    guard step != nil || !opening.isEmpty || engine.phaseOrders != nil else {
       report(.phase(.requestHead))
       return start([readBody])
     }

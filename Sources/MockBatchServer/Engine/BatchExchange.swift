@@ -109,7 +109,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
 
   private func perform(_ action: ExchangeAction) -> ExchangeStep? {
     switch action {
-    case .phase(let phase): report(.phase(phase))
+    case .phase(let phase): return reach(phase)
     case .note(let name):
       entry.effects.append(name)
       report(.faultApplied(name))
@@ -125,6 +125,15 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       return .finish(.stall(timeoutNs.map { timer(BatchEngine.sum(engine.clock.nowNs, $0)) }))
     }
     return nil
+  }
+
+  private func reach(_ phase: Phase) -> ExchangeStep? {
+    report(.phase(phase))
+    switch engine.phaseOrders?(id, phase) {
+    case .goOn, nil: return nil
+    case .hold(let gate): return park(at: gate, timeoutNs: nil)
+    case .drop: return .finish(.reset)
+    }
   }
 
   private func park(untilNs: Int64) -> ExchangeStep? {
@@ -199,7 +208,7 @@ final class BatchExchange: Exchange, @unchecked Sendable {
       return nil
     }
     willSend(response)
-    if spec == nil, connection?.toxics.isEmpty ?? true {
+    if spec == nil, connection?.toxics.isEmpty ?? true, engine.phaseOrders == nil {
       if isHeard { insert([.phase(.responseBody)]) }
       return .send(response)
     }
@@ -213,7 +222,8 @@ final class BatchExchange: Exchange, @unchecked Sendable {
         closes: request.headers.value(of: "connection", equals: "close")),
       hasNoBody: isHead || HTTPResponse.isBodiless(response.status),
       now: engine.clock.nowNs, draw: self.draw)
-    insert(shape.actions())
+    // Whoever gives orders for the phase before the body must find the body unsent.
+    insert(shape.actions(inOnePiece: engine.phaseOrders == nil))
     if connection != nil {
       engine.connections.noteSent(entry.context.connection, shape.countedBytes)
     }

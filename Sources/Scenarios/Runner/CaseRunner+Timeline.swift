@@ -65,8 +65,11 @@ extension CaseRunner {
   func runFiredSteps() throws {
     while !firedSteps.isEmpty {
       let index = firedSteps.removeFirst()
+      let step = scenario.timeline[index]
       history.append(.triggerFired(step: index))
-      try run(scenario.timeline[index])
+      try run(step)
+      guard case .when(.request(let number, let phase)) = step.moment else { continue }
+      _ = rig?.engine.setGate(TriggerBoard.gate(number, phase), isOpen: true)
     }
   }
 

@@ -167,7 +167,8 @@ final class CaseRunner {
     let witness = self.witness
     let rig = try ServerRig(
       lane: settings.lane, plan: plan, ledger: try ledger(), clock: clock, mailbox: mailbox,
-      onEvent: { witness.engine($0) }, onSighting: { witness.sighted($0) })
+      onEvent: { witness.engine($0) }, onSighting: { witness.sighted($0) },
+      phaseOrders: { witness.order($0, $1) })
     self.rig = rig
     tellAccounts()
     phone.endpoint = rig.endpoint

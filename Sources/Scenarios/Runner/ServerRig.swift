@@ -30,9 +30,12 @@ final class ServerRig: Sendable {
   init(
     lane: LaneName, plan: FaultPlan, ledger: Ledger, clock: RunnerClock, mailbox: Mailbox,
     onEvent: @escaping @Sendable (EngineEvent) -> Void,
-    onSighting: @escaping @Sendable (RequestSighting) -> Void
+    onSighting: @escaping @Sendable (RequestSighting) -> Void,
+    phaseOrders: @escaping PhaseOrders = { _, _ in .goOn }
   ) throws {
-    engine = BatchEngine(plan: plan, ledger: ledger, clock: clock, onEvent: onEvent)
+    engine = BatchEngine(
+      plan: plan, ledger: ledger, clock: clock, journalLimits: .standard, routes: [],
+      onEvent: onEvent, phaseOrders: phaseOrders)
     try engine.attach(lane == .socket ? .socketServer : .urlProtocol)
     board = RequestBoard { mailbox.put(.serverMoved) }
     handler = ObservedHandler(engine, board: board, onSighting: onSighting)

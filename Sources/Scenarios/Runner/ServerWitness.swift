@@ -36,6 +36,12 @@ final class ServerWitness: Sendable {
 
   var requests: Int64 { state.withLock { $0.arrivals } }
 
+  /// What the engine is to do with a request in that phase; asked after the phase was told.
+  func order(_ request: Int, _ phase: Phase) -> PhaseOrder {
+    guard let number = state.withLock({ $0.ordinals[request] }) else { return .goOn }
+    return triggers.order(of: number, in: phase)
+  }
+
   // MARK: From the engine
 
   func engine(_ event: EngineEvent) {
@@ -48,7 +54,9 @@ final class ServerWitness: Sendable {
       }
     case .phase(let phase):
       let number = state.withLock { $0.ordinals[event.request] }
-      if let number { triggers.phase(phase.rawValue, ofRequest: number) }
+      if let number { triggers.phase(phase, ofRequest: number) }
+    case .gateHeld(let name) where TriggerBoard.owns(gate: name): return
+    case .gateChanged(let name, _) where TriggerBoard.owns(gate: name): return
     case .gateHeld(let name):
       history.append(.note("request \(event.request) is held at the gate \(name)"))
       triggers.gateReached(name)

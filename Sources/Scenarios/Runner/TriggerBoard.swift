@@ -1,7 +1,10 @@
+import MockBatchServer
+
 /// The `when` steps that have not fired yet, watched from every thread.
 ///
 /// A step that kills does so right here, on the thread that saw its moment: the server is held in
-/// exactly that phase until the device is dead.
+/// exactly that phase until the device is dead. For any other step of a request's phase the request
+/// waits at a gate of the board's own until the runner has carried the step out.
 final class TriggerBoard: Sendable {
   private struct Entry {
     var step: Int
@@ -12,6 +15,8 @@ final class TriggerBoard: Sendable {
     var entries: [Entry]
     var link: (any DeviceLink)?
     var storageCounts: [String: Int64] = [:]
+    /// What requests have to do in phases where something fired.
+    var orders: [String: PhaseOrder] = [:]
   }
   private let state: Guarded<State>
   private let mailbox: Mailbox
@@ -39,8 +44,34 @@ final class TriggerBoard: Sendable {
   }
 
   func gateReached(_ name: String) { fire { $0 == .gate(name) } }
-  func phase(_ phase: String, ofRequest number: Int64) {
-    fire { $0 == .request(number, phase: phase) }
+  func phase(_ phase: Phase, ofRequest number: Int64) {
+    fire { $0 == .request(number, phase: phase.rawValue) }
+  }
+
+  /// Asked by the request itself, after its phase was told.
+  func order(of number: Int64, in phase: Phase) -> PhaseOrder {
+    state.withLock { $0.orders[TriggerBoard.gate(number, phase.rawValue)] } ?? .goOn
+  }
+
+  /// The gate at which a request waits for the steps of a phase.
+  static func gate(_ number: Int64, _ phase: String) -> String {
+    "\(gatePrefix)\(number) \(phase)"
+  }
+  static func owns(gate name: String) -> Bool { name.hasPrefix(gatePrefix) }
+  /// No gate of a plan has a space in its name.
+  private static let gatePrefix = "step at request "
+
+  private static func note(_ entry: Entry, in orders: inout [String: PhaseOrder]) {
+    guard case .request(let number, let phase) = entry.trigger else { return }
+    let gate = gate(number, phase)
+    if !entry.kills {
+      orders[gate] = orders[gate] ?? .hold(gate: gate)
+    } else if [Phase.accept, .requestHead].map(\.rawValue).contains(phase) {
+      // The body may be in the system's hands already; in this phase it had not come.
+      orders[gate] = .drop
+    } else {
+      orders[gate] = .goOn
+    }
   }
   func recorded(_ count: Int64) {
     fire {
@@ -97,6 +128,7 @@ final class TriggerBoard: Sendable {
     let (fired, link) = state.withLock { state -> ([Entry], (any DeviceLink)?) in
       let fired = state.entries.filter { matches($0.trigger) }
       state.entries.removeAll { entry in fired.contains { $0.step == entry.step } }
+      for entry in fired { TriggerBoard.note(entry, in: &state.orders) }
       return (fired, state.link)
     }
     for entry in fired {

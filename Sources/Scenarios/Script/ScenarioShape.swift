@@ -131,7 +131,10 @@ package enum ScenarioShape {
       FieldShape("gate", .name, "The named gate of the fault plan was reached."),
       FieldShape(
         "request", .integer(1...1_000_000), "The n-th request, counted over all incarnations…"),
-      FieldShape("phase", .choice(phases), byDefault: "requestBody", "…reached this phase."),
+      FieldShape(
+        "phase", .choice(phases), byDefault: "requestBody",
+        "…reached this phase. It waits there until the step is done. A kill at `accept` or"
+          + " `requestHead` ends the connection before the body has come."),
       FieldShape(
         "recorded", .integer(1...maxCount), "So many events got a receipt, over all incarnations."),
       FieldShape("storage", .choice(storageOperations), "The SDK's storage is about to do this…"),

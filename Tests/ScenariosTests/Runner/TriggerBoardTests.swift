@@ -25,12 +25,23 @@ final class TriggerBoardTests: XCTestCase {
 
   func testPhase_whenAnotherOneOrAnotherRequest_doesNotFire() throws {
     let (board, mailbox) = try board(#"{"request":2,"phase":"committed"}"#)
-    board.phase("committed", ofRequest: 1)
-    board.phase("requestBody", ofRequest: 2)
+    board.phase(.committed, ofRequest: 1)
+    board.phase(.requestBody, ofRequest: 2)
     XCTAssertEqual(fired(mailbox), [])
-    board.phase("committed", ofRequest: 2)
-    board.phase("committed", ofRequest: 2)
+    board.phase(.committed, ofRequest: 2)
+    board.phase(.committed, ofRequest: 2)
     XCTAssertEqual(fired(mailbox), [1])
+  }
+
+  func testOrder_whenSomethingFiresInAPhase_holdsOrDropsTheRequest() throws {
+    let (board, _) = try board(#"{"request":2,"phase":"committed"}"#)
+    board.phase(.committed, ofRequest: 1)
+    XCTAssertEqual(board.order(of: 1, in: .committed), .goOn)
+    board.phase(.committed, ofRequest: 2)
+    let gate = TriggerBoard.gate(2, "committed")
+    XCTAssertEqual(board.order(of: 2, in: .committed), .hold(gate: gate))
+    XCTAssert(TriggerBoard.owns(gate: gate))
+    XCTAssertEqual(board.order(of: 2, in: .responseHead), .goOn)
   }
 
   func testGate_whenAnotherOneIsReached_doesNotFire() throws {
