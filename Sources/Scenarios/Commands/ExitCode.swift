@@ -11,9 +11,11 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case runnerFailed = 4
   /// The target is not there.
   case unavailable = 5
+  /// SIGINT or SIGTERM ended it early; what had run by then is reported.
+  case interrupted = 130
 
   private static let precedence: [ExitCode] = [
-    .invalid, .broken, .runnerFailed, .unavailable, .unknown,
+    .interrupted, .invalid, .broken, .runnerFailed, .unavailable, .unknown,
   ]
 
   package static func worst(of codes: [ExitCode]) -> ExitCode {

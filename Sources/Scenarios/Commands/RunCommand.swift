@@ -45,13 +45,15 @@ package enum RunCommand {
     guard !cases.isEmpty else {
       throw UsageError("no case is left to run (lanes, filter and shard leave none)")
     }
-    return try run(cases, request, site)
+    let interrupt = Interrupt()
+    interrupt.listen()
+    return try run(cases, request, site, interrupt)
   }
 
-  /// Runs cases and writes every report. `stop` may end the suite between two cases.
+  /// Runs cases and writes every report. The interrupt ends the suite between two cases; under
+  /// `--watch` nothing is reported then.
   static func run(
-    _ cases: [PlannedCase], _ request: RunRequest, _ site: RemoteSite?,
-    interrupt: Interrupt? = nil
+    _ cases: [PlannedCase], _ request: RunRequest, _ site: RemoteSite?, _ interrupt: Interrupt
   ) throws -> ExitCode {
     var options = SuiteRunner.Options(executable: try OwnExecutable.path())
     // A target has one plan at a time.
@@ -66,14 +68,18 @@ package enum RunCommand {
     let suite = SuiteRunner(cases, options: options) { result, done, total in
       progress.show(result, done: done, total: total)
     }
-    interrupt?.onSignal { suite.stop() }
+    interrupt.onSignal { suite.stop() }
     let results = try suite.run()
     progress.end()
-    guard interrupt?.isAsked != true else { return .pass }
+    if interrupt.isAsked && request.watches { return .interrupted }
     let tookMs = Int64((DispatchTime.now().uptimeNanoseconds - started) / 1_000_000)
     let report = RunReport(results, tookMs: tookMs)
     Console.out(TerminalReport(usesColour: Console.usesColour).summary(report), terminator: "")
     try request.writeReports(report)
+    if interrupt.isAsked {
+      Console.error("workbench: interrupted, \(results.count) of \(cases.count) cases have run")
+      return .interrupted
+    }
     return ExitCode(rawValue: report.exitCode) ?? .runnerFailed
   }
 }

@@ -134,7 +134,7 @@ final class WatchRun {
     if loaded.complain() { return .invalid }
     let cases = CaseList.cases(loaded.scenarios, request.selection(site))
     guard !cases.isEmpty else { return nil }
-    let code = try RunCommand.run(cases, request, site, interrupt: interrupt)
+    let code = try RunCommand.run(cases, request, site, interrupt)
     return interrupt.isAsked ? nil : code
   }
 

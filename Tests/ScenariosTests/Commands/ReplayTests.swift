@@ -5,6 +5,32 @@ import XCTest
 @testable import Scenarios
 
 final class ReplayTests: XCTestCase {
+  func testRun_whenInterrupted_reportsWhatHasRunAndLeavesNothing() throws {
+    let folder = try Fixture.folder(self)
+    let numbers = (1...50).map(String.init).joined(separator: ",")
+    try Data(
+      """
+      {"name":"n","about":"a","lanes":["virtual"],"matrix":{"n":[\(numbers)],"m":[1,2,3,4,5]},
+       "timeline":[{"at":"0s","record":{"as":"a","count":"${n}","type":"t${m}"}}],"expect":[{"lost":0}]}
+      """.utf8
+    ).write(to: URL(fileURLWithPath: folder + "/s.json"))
+    let command = """
+      cd '\(folder)'; mkdir tmp; : > out
+      TMPDIR="$PWD/tmp" '\(Fixture.executable)' run s.json --jobs 1 --junit junit.xml >> out 2>&1 &
+      until grep -q '^.1/250' out; do sleep 0.05; done
+      kill -INT $!; wait $!; echo $? > exit; ls tmp > left
+      """
+    _ = ShellCommand.run(command, by: Deadline.after(ns: 120_000_000_000))
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+    }
+    let out = try text("out")
+    XCTAssertEqual(try text("exit"), "130\n")
+    XCTAssert(out.contains("workbench: interrupted, "), out)
+    XCTAssert(try text("junit.xml").contains("<testsuites"))
+    XCTAssertEqual(try text("left"), "", "the runner's own folder is still there")
+  }
+
   func testRecheck_whenARunLeftItsHistories_saysWhatTheRunSaid() throws {
     let folder = try Fixture.folder(self)
     let script = PythonServer.fixtures.appendingPathComponent("failing-scenario.json").path
