@@ -78,7 +78,18 @@ package enum ScenarioSchema {
     if !shape.needsOneOf.isEmpty {
       result["anyOf"] = .array(shape.needsOneOf.map { ["required": [.string($0)]] })
     }
+    if let both = anyTwo(of: shape.excludes) { result["not"] = both }
     return .object(result)
+  }
+
+  /// Any two of these keys in one object.
+  private static func anyTwo(of keys: [String]) -> JSONValue? {
+    let pairs = keys.indices.flatMap { first in
+      keys[(first + 1)...].map { second -> JSONValue in
+        ["required": [.string(keys[first]), .string(second)]]
+      }
+    }
+    return pairs.isEmpty ? nil : ["anyOf": .array(pairs)]
   }
 
   private static var step: JSONValue {
@@ -95,7 +106,7 @@ package enum ScenarioSchema {
         "additionalProperties": false,
       ]
     }
-    return ["oneOf": .array(actions), "anyOf": .array(timing)]
+    return ["oneOf": .array(actions), "allOf": [["oneOf": .array(timing)]]]
   }
 
   private static var expectation: JSONValue {
