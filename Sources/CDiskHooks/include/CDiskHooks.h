@@ -21,8 +21,14 @@ typedef struct {
   /* 0 to go on, or the SQLite result code with which the operation is refused. */
   int (*before)(void *context, int kind, const char *path);
   void (*after)(void *context, int kind, const char *path, int64_t offset, int64_t length);
+  /* A file may be larger than before: it was opened, or written beyond its end. May be NULL. */
+  void (*grew)(void *context);
   /* Not 0: the listener plays what a sync means, and nobody waits for the real medium. */
   int plays_sync;
+  /* Not 0: no other process opens the folder's databases. The locks on their logs are kept in this
+   * process, among connections through "hooked" and through "bystander": the VFS of others that
+   * open such a database here, of whose operations no listener hears. */
+  int plays_locks;
 } disk_hooks;
 
 /* Registers the VFS (once) and a listener for a folder's files. Returns its slot; -1 where there is

@@ -23,15 +23,23 @@ final class DeviceHost: DeviceCommandHandler {
   private let say: @Sendable (JSONObject) -> Void
   private let wake: @Sendable () -> Void
   private let onStorage: @Sendable (StorageOperation) -> Void
+  private let onFileGrowth: @Sendable () -> Void
+  private let isAlone: Bool
   private var running: Running?
   private let isFrozen = Guarded(false)
 
+  /// `isAlone`: no other process opens the device's files. `onFileGrowth` is called after each
+  /// operation that may have made one of them larger.
   init(
     executor: ScriptedExecutor, transport: any BatchTransport,
     say: @escaping @Sendable (JSONObject) -> Void, wake: @escaping @Sendable () -> Void,
-    onStorage: @escaping @Sendable (StorageOperation) -> Void = { _ in }
+    isAlone: Bool = false,
+    onStorage: @escaping @Sendable (StorageOperation) -> Void = { _ in },
+    onFileGrowth: @escaping @Sendable () -> Void = {}
   ) {
+    self.isAlone = isAlone
     self.onStorage = onStorage
+    self.onFileGrowth = onFileGrowth
     self.executor = executor
     innerTransport = transport
     self.say = say
@@ -96,7 +104,7 @@ final class DeviceHost: DeviceCommandHandler {
     transport.setConnects(setup.network.connects)
     let disk = try ScriptedDisk(
       folder: setup.folder, medium: setup.medium.isEmpty ? nil : setup.medium,
-      state: setup.disk, isFrozen: isFrozen)
+      state: setup.disk, isFrozen: isFrozen, isAlone: isAlone, onGrowth: onFileGrowth)
     let keyStore = ScriptedKeyStore(
       inner: StoreFactory.keyStore(configuration, files: disk.files),
       isAvailable: setup.keyAvailable)

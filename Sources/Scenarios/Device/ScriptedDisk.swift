@@ -12,17 +12,26 @@ import TelemetrySDK
 final class ScriptedDisk: Sendable {
   /// The name of the SQLite VFS whose files this disk hears of.
   static let vfsName = "hooked"
+  /// The name of the VFS for others who open such a database in this process.
+  static let bystanderVFSName = "bystander"
 
   private let state: Guarded<DiskState>
   private let isFrozen: Guarded<Bool>
   private let medium: Medium?
+  fileprivate let onGrowth: @Sendable () -> Void
   private let slot = Guarded<Int32>(-1)
 
   /// - Parameters:
   ///   - folder: the device's folder; it exists.
   ///   - medium: where what was synced is kept; nil where no power loss is to come.
   ///   - isFrozen: true after a death in the midst of a call: nothing reaches the files then.
-  init(folder: String, medium: String?, state: DiskState, isFrozen: Guarded<Bool>) throws {
+  ///   - isAlone: true where no other process opens the files.
+  ///   - onGrowth: called after each operation that may have made a file larger.
+  init(
+    folder: String, medium: String?, state: DiskState, isFrozen: Guarded<Bool>,
+    isAlone: Bool = false, onGrowth: @escaping @Sendable () -> Void = {}
+  ) throws {
+    self.onGrowth = onGrowth
     self.state = Guarded(state)
     self.isFrozen = isFrozen
     let canonical = SystemCalls.canonical(folder) ?? folder
@@ -35,9 +44,14 @@ final class ScriptedDisk: Sendable {
       },
       after: { context, kind, path, offset, length in
         guard let context, let path else { return }
-        Unmanaged<ScriptedDisk>.fromOpaque(context).takeUnretainedValue()
-          .happened(kind, String(cString: path), offset, length)
-      }, plays_sync: 1)
+        let disk = Unmanaged<ScriptedDisk>.fromOpaque(context).takeUnretainedValue()
+        guard disk.medium != nil else { return }
+        disk.tellMedium(kind, String(cString: path), offset, length)
+      },
+      grew: { context in
+        guard let context else { return }
+        Unmanaged<ScriptedDisk>.fromOpaque(context).takeUnretainedValue().onGrowth()
+      }, plays_sync: 1, plays_locks: isAlone ? 1 : 0)
     let slot = disk_hooks_add(canonical, hooks)
     guard slot >= 0 else { throw RunnerFailure("no scripted disk for \(folder)") }
     self.slot.withLock { $0 = slot }
@@ -70,6 +84,11 @@ final class ScriptedDisk: Sendable {
   }
 
   fileprivate func happened(_ kind: Int32, _ path: String, _ offset: Int64, _ length: Int64) {
+    onGrowth()
+    tellMedium(kind, path, offset, length)
+  }
+
+  fileprivate func tellMedium(_ kind: Int32, _ path: String, _ offset: Int64, _ length: Int64) {
     guard let medium else { return }
     switch Int(kind) {
     case DISK_CREATE: medium.created(path)
@@ -119,7 +138,7 @@ private struct DiskFiles: FileOperations {
 
   func sync(_ path: String) throws {
     try checkSync(path)
-    disk.happened(Int32(DISK_SYNC), path, 0, 0)
+    disk.tellMedium(Int32(DISK_SYNC), path, 0, 0)
   }
 
   private func checkSync(_ path: String) throws {
@@ -130,13 +149,13 @@ private struct DiskFiles: FileOperations {
   func remove(_ path: String) throws {
     try disk.check(DISK_DELETE, "unlink")
     try system.remove(path)
-    disk.happened(Int32(DISK_DELETE), path, 0, 0)
+    disk.tellMedium(Int32(DISK_DELETE), path, 0, 0)
   }
 
   func removeTree(_ path: String) throws {
     try disk.check(DISK_DELETE, "unlink")
     try system.removeTree(path)
-    disk.happened(Int32(DISK_DELETE), path, 0, 0)
+    disk.tellMedium(Int32(DISK_DELETE), path, 0, 0)
   }
 
   func rename(_ from: String, to: String) throws {
@@ -148,6 +167,7 @@ private struct DiskFiles: FileOperations {
   func truncate(_ path: String, bytes: Int64) throws {
     try disk.check(DISK_TRUNCATE, "ftruncate")
     try system.truncate(path, bytes: bytes)
+    disk.happened(Int32(DISK_TRUNCATE), path, bytes, 0)
   }
 
   func syncDirectory(_ path: String) throws { try checkSync(path) }
@@ -174,8 +194,10 @@ private struct DiskLock: FileLock {
   func write(_ bytes: [UInt8]) {
     // A hint that is checked when read: one that cannot be written is as good as an old one.
     guard (try? disk.check(DISK_WRITE, "write")) != nil else { return }
+    let size = SystemCalls.stamp(path)?.bytes ?? 0
     system.write(bytes)
-    disk.happened(Int32(DISK_WRITE), path, 0, Int64(bytes.count))
+    disk.tellMedium(Int32(DISK_WRITE), path, 0, Int64(bytes.count))
+    if SystemCalls.stamp(path)?.bytes ?? 0 > size { disk.onGrowth() }
   }
   func read() -> [UInt8] { system.read() }
   func release() { system.release() }
@@ -188,7 +210,7 @@ private struct DiskSync: SyncHandle {
 
   func sync() throws {
     try disk.check(DISK_SYNC, "fsync")
-    disk.happened(Int32(DISK_SYNC), path, 0, 0)
+    disk.tellMedium(Int32(DISK_SYNC), path, 0, 0)
   }
   func close() { system.close() }
 }

@@ -39,17 +39,15 @@ extension CaseRunner {
     let board = rig.board
     if settings.lane == .virtual {
       let triggers = self.triggers
-      let hasWritten = self.hasWritten
-      hasWritten.withLock { $0 = true }
+      let filesGrew = self.filesGrew
+      filesGrew.withLock { $0 = true }
       return VirtualLink(
         incarnation: incarnation, mailbox: mailbox,
         network: VirtualTransport(
           performer: rig.performer, network: { rig.engine.listenerState },
           onHang: { board.hangs($0) }),
-        onStorage: {
-          hasWritten.withLock { $0 = true }
-          triggers.storage($0.rawValue)
-        })
+        onStorage: { triggers.storage($0.rawValue) },
+        onFileGrowth: { filesGrew.withLock { $0 = true } })
     }
     let process = try DeviceProcess(
       executable: settings.executable, logFile: settings.folder + "/device.log",

@@ -30,17 +30,19 @@ extension CaseRunner {
     if offers & (offers - 1) == 0 { try lookForSecrets() }
   }
 
-  /// Whether anything was written since the last call.
-  func takeWrites() -> Bool {
-    hasWritten.withLock { wrote in
-      defer { wrote = false }
-      return wrote
+  /// Whether the device's files may have grown since the last call. Only a device in this process
+  /// tells.
+  func takeGrowth() -> Bool {
+    guard settings.lane == .virtual else { return true }
+    return filesGrew.withLock { grew in
+      defer { grew = false }
+      return grew
     }
   }
 
   /// Writes down the size of the device's files where it is the largest so far.
   func measureFiles() {
-    let bytes = FolderSize.bytes(of: phone.folder)
+    let bytes = FolderFiles(below: phone.folder).bytes
     guard bytes > largestMeasured else { return }
     largestMeasured = bytes
     history.append(.measured(bytes: bytes))

@@ -6,6 +6,8 @@ import TelemetrySDK
 /// What each step does.
 extension CaseRunner {
   func run(_ step: Step) throws {
+    // Steps change files from outside, too.
+    filesGrew.withLock { $0 = true }
     history.append(.step(index: step.index, what: StepWords.words(step.action)))
     do {
       try carryOut(step)
@@ -119,7 +121,8 @@ extension CaseRunner {
     case .disk(let state): try setDisk(state)
     case .database(let change):
       history.append(.condition(name: "database", value: change.rawValue))
-      try databaseEditor.change(change, in: StoreFactory.databasePath(phone.configuration))
+      try databaseEditor.change(
+        change, in: StoreFactory.databasePath(phone.configuration), vfs: outsiderVFS)
     case .key(let change): try changeKey(change)
     case .newSession: try tell("session", [:])
     case .consent(let given):
@@ -158,7 +161,14 @@ extension CaseRunner {
     databaseLock?.release()
     databaseLock =
       holds
-      ? try DatabaseLock(database: StoreFactory.databasePath(phone.configuration)) : nil
+      ? try DatabaseLock(
+        database: StoreFactory.databasePath(phone.configuration), vfs: outsiderVFS) : nil
+  }
+
+  /// How the runner opens the device's database beside the device: in its own process they share
+  /// the locks that the scripted disk keeps there.
+  private var outsiderVFS: String? {
+    settings.lane == .virtual ? ScriptedDisk.bystanderVFSName : nil
   }
 
   private func changeKey(_ change: KeyChange) throws {

@@ -94,8 +94,9 @@ final class CaseRunner {
   var sealNames = SealNames()
   var offers: Int64 = 0
   var largestMeasured: Int64 = -1
-  /// True where a device in this process may have written since the files were last measured.
-  let hasWritten = Guarded(true)
+  /// True where the device's files may have grown since they were last measured. Only devices in
+  /// this process tell of it.
+  let filesGrew = Guarded(true)
   var deadlineSeconds = 0.0
   var isDraining = false
 
@@ -239,8 +240,8 @@ final class CaseRunner {
     do {
       _ = try call("advance", ["to": .number(JSONNumber(target))])
       try settle()
-      // A device in this process tells of every write; at most moments there is none.
-      if settings.lane != .virtual || takeWrites() { measureFiles() }
+      // At most moments a device writes where it wrote before: no size can be a new largest one.
+      if takeGrowth() { measureFiles() }
     } catch is DeviceGone {
       try settle()
     }

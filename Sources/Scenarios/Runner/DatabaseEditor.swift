@@ -13,10 +13,12 @@ struct DatabaseEditor {
   /// The file's version before it was made newer.
   private var ownVersion: Int64?
 
-  mutating func change(_ change: DatabaseChange, in database: String) throws {
+  mutating func change(
+    _ change: DatabaseChange, in database: String, vfs: String? = nil
+  ) throws {
     do {
       let connection = try SQLiteConnection(
-        path: database, vfs: nil, busyMs: DatabaseEditor.busyMs)
+        path: database, vfs: vfs, busyMs: DatabaseEditor.busyMs)
       // Nothing is checkpointed: the log stays the device's.
       defer { connection.closeUntouched() }
       switch change {

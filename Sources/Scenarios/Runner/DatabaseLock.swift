@@ -10,11 +10,11 @@ final class DatabaseLock {
   private static let busyMs: Int32 = 10_000
 
   /// Takes the lock; a database that is not there yet is made, empty.
-  init(database: String) throws {
+  init(database: String, vfs: String? = nil) throws {
     do {
       let folder = URL(fileURLWithPath: database).deletingLastPathComponent().path
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      connection = try SQLiteConnection(path: database, vfs: nil, busyMs: DatabaseLock.busyMs)
+      connection = try SQLiteConnection(path: database, vfs: vfs, busyMs: DatabaseLock.busyMs)
       try connection.execute("BEGIN EXCLUSIVE")
     } catch { throw RunnerFailure("the database cannot be locked: \(error)") }
   }

@@ -47,14 +47,16 @@ final class VirtualLink: DeviceLink, @unchecked Sendable {
 
   init(
     incarnation: Int, mailbox: Mailbox, network: VirtualTransport,
-    onStorage: @escaping @Sendable (StorageOperation) -> Void
+    onStorage: @escaping @Sendable (StorageOperation) -> Void,
+    onFileGrowth: @escaping @Sendable () -> Void
   ) {
     self.incarnation = incarnation
     self.mailbox = mailbox
     self.network = network
     let say: @Sendable (JSONObject) -> Void = { [weak self] in self?.say($0) }
     host = DeviceHost(
-      executor: executor, transport: network, say: say, wake: {}, onStorage: onStorage)
+      executor: executor, transport: network, say: say, wake: {}, isAlone: true,
+      onStorage: onStorage, onFileGrowth: onFileGrowth)
   }
 
   private func say(_ message: JSONObject) {

@@ -105,6 +105,70 @@ final class ScriptedDiskTests: XCTestCase {
     connection.close()
   }
 
+  func testLock_whenItIsKeptInTheProcess_keepsOthersOutAllTheSame() throws {
+    let place = try place()
+    let disk = try ScriptedDisk(
+      folder: place.folder, medium: nil, state: .ok, isFrozen: Scenarios.Guarded(false),
+      isAlone: true)
+    addTeardownBlock { disk.close() }
+    let connection = try connection(place)
+    try connection.execute("CREATE TABLE t(x)")
+    let lock = try DatabaseLock(database: place.database, vfs: ScriptedDisk.bystanderVFSName)
+    XCTAssertEqual(code { try connection.execute("INSERT INTO t VALUES(1)") }, 5)
+    XCTAssertEqual(try connection.integer("SELECT count(*) FROM t"), 0, "readers read on")
+    XCTAssertEqual(
+      code { _ = try DatabaseLock(database: place.database, vfs: ScriptedDisk.vfsName) }, -1,
+      "one holder at a time")
+    lock.release()
+    for _ in 0..<3 { try connection.execute("INSERT INTO t VALUES(1)") }
+    try connection.execute("BEGIN IMMEDIATE")
+    XCTAssertThrowsError(
+      try DatabaseLock(database: place.database, vfs: ScriptedDisk.bystanderVFSName))
+    connection.closeUntouched()
+    let next = try DatabaseLock(database: place.database, vfs: ScriptedDisk.bystanderVFSName)
+    next.release()
+    XCTAssertEqual(try count(place), 3)
+  }
+
+  func testGrowth_whenAFileGetsLarger_isTold() throws {
+    let place = try place()
+    let growths = Scenarios.Guarded(0)
+    let disk = try ScriptedDisk(
+      folder: place.folder, medium: nil, state: .ok, isFrozen: Scenarios.Guarded(false),
+      onGrowth: { growths.withLock { $0 += 1 } })
+    addTeardownBlock { disk.close() }
+    func told(_ body: () throws -> Void) throws -> Bool {
+      growths.withLock { $0 = 0 }
+      try body()
+      return growths.withLock { $0 } > 0
+    }
+    XCTAssertTrue(try told { try disk.files.write(place.folder + "/key", [1]) })
+    XCTAssertFalse(
+      try told { try disk.files.rename(place.folder + "/key", to: place.folder + "/other") })
+    let connection = try connection(place)
+    XCTAssertTrue(try told { try connection.execute("CREATE TABLE t(x)") })
+    var largest: Int64 = 0
+    var count = (yes: 0, no: 0)
+    for round in 0..<40 {
+      let isTold = try told {
+        if round % 7 == 6 {
+          _ = try connection.checkpointTruncate()
+        } else if round % 5 == 4 {
+          try connection.execute("DELETE FROM t")
+        } else {
+          try connection.execute("INSERT INTO t VALUES(zeroblob(\((round % 3) * 5_000)))")
+        }
+      }
+      let bytes = FolderFiles(below: place.folder).bytes
+      if bytes > largest { XCTAssertTrue(isTold, "round \(round)") }
+      largest = isTold ? max(largest, bytes) : largest
+      if isTold { count.yes += 1 } else { count.no += 1 }
+    }
+    XCTAssertGreaterThan(count.yes, 0)
+    XCTAssertGreaterThan(count.no, 0)
+    connection.close()
+  }
+
   func testPowerLoss_whenTheLogWasSyncedInBetween_leavesWhatWasSynced() throws {
     let place = try place()
     let disk = try disk(place)
