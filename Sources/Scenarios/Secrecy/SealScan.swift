@@ -29,8 +29,8 @@ package enum SealScan {
   /// before it made them) holds none; every other error is said.
   package static func run(folder: String) -> Findings {
     var findings = Findings()
-    guard let walk = FileManager.default.enumerator(atPath: folder) else { return findings }
-    let databases = walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".sqlite") }.sorted()
+    let databases = FolderFiles(below: folder).files.map(\.path)
+      .filter { $0.hasSuffix(".sqlite") }.sorted()
     for database in databases {
       do {
         findings.sightings += try read(
@@ -48,7 +48,7 @@ package enum SealScan {
     }
     try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
-      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/db" + suffix)
+      try SystemCalls.copyFile(path + suffix, to: copy + "/db" + suffix)
     }
     let connection = try SQLiteConnection(path: copy + "/db", vfs: nil, busyMs: 0)
     // A checkpoint of the copy would wait for the medium, for nobody's good.

@@ -21,6 +21,8 @@ package struct SecrecyNeedles: Sendable {
   private var seen: Set<[UInt8]> = []
   /// Short texts whose forms are all in `seen`.
   private var known: Set<String> = []
+  /// The same for the literals of numbers.
+  private var knownNumbers: Set<String> = []
 
   package init() {}
 
@@ -96,6 +98,7 @@ package struct SecrecyNeedles: Sendable {
   }
 
   private mutating func add(number: JSONNumber) {
+    guard knownNumbers.insert(number.literal).inserted else { return }
     add(Array(number.literal.utf8), "number \(number.literal)")
     if let integer = number.int64 { add(integer: integer, "number \(number.literal)") }
     add(double: number.double, "number \(number.literal)")

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Searches every file of a device's folder for recorded content.
 ///
 /// Reading a SQLite file from outside drops the locks that the same process holds on it: only while
@@ -34,8 +32,9 @@ package enum SecrecyScan {
     for file in files(below: folder, excluding: excluding, &findings) {
       scan(folder + "/" + file, as: file, search, known, &findings)
     }
-    for path in beside where FileManager.default.fileExists(atPath: path) {
-      scan(path, as: (path as NSString).lastPathComponent, search, known, &findings)
+    for path in beside where SystemCalls.stamp(path) != nil {
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      scan(path, as: name, search, known, &findings)
     }
     return findings
   }
@@ -46,15 +45,15 @@ package enum SecrecyScan {
   ) {
     let bytes: [UInt8]
     do {
-      let url = URL(fileURLWithPath: path)
-      let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber
-      guard let size, size.int64Value <= maxFileBytes else {
+      guard let content = try SystemCalls.readFile(path, limit: maxFileBytes) else {
         findings.unreadable.append("\(file): larger than \(maxFileBytes) bytes")
         return
       }
-      bytes = [UInt8](try Data(contentsOf: url))
+      bytes = content
     } catch {
-      findings.unreadable.append("\(file): \(error.localizedDescription)")
+      // Without the path: it is another one in each run.
+      let reason = (error as? SystemCallError).map { SystemCalls.words($0.code) } ?? "\(error)"
+      findings.unreadable.append("\(file): \(reason)")
       return
     }
     findings.files += 1
@@ -74,20 +73,13 @@ package enum SecrecyScan {
   private static func files(
     below folder: String, excluding: Set<String>, _ findings: inout SecrecyFindings
   ) -> [String] {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
-      isFolder.boolValue, let walk = FileManager.default.enumerator(atPath: folder)
-    else {
-      findings.unreadable.append("\(folder): cannot be listed")
-      return []
+    func isExcluded(_ path: String) -> Bool {
+      !excluding.isEmpty && !excluding.isDisjoint(with: path.split(separator: "/").map(String.init))
     }
-    var files: [String] = []
-    for case let path as String in walk {
-      let parts = path.split(separator: "/").map(String.init)
-      if !excluding.isDisjoint(with: parts) { continue }
-      let type = walk.fileAttributes?[.type] as? FileAttributeType
-      if type == .typeRegular { files.append(path) }
+    let all = FolderFiles(below: folder)
+    for path in all.unlisted where !isExcluded(path) {
+      findings.unreadable.append("\(path.isEmpty ? folder : path): cannot be listed")
     }
-    return files.sorted()
+    return all.files.map(\.path).filter { !isExcluded($0) }.sorted()
   }
 }

@@ -1,15 +1,18 @@
-/// Finds any of many byte patterns in one pass: the first five bytes at each place are looked up
-/// in a bitmap, and only where that hits in a table.
+/// Finds any of many byte patterns in one pass: the first two bytes at each place are looked up in
+/// a small bitmap, the first five in a larger one where that hits, and only then in a table.
 struct SecrecySearch {
   private static let prefixBytes = SecrecyNeedles.shortest
   private static let bitmapBits = 1 << 20
 
   private let needles: [SecrecyNeedles.Needle]
+  /// Fits the processor's nearest cache; nearly every place of a file ends here.
+  private var pairs: [UInt64]
   private var bitmap: [UInt64]
   private var byPrefix: [UInt64: [Int]] = [:]
 
   init(_ needles: SecrecyNeedles) {
     self.needles = needles.needles
+    pairs = Array(repeating: 0, count: (1 << 16) / 64)
     bitmap = Array(repeating: 0, count: SecrecySearch.bitmapBits / 64)
     for (index, needle) in self.needles.enumerated() {
       var prefix: UInt64 = 0
@@ -18,7 +21,9 @@ struct SecrecySearch {
       }
       byPrefix[prefix, default: []].append(index)
       let slot = SecrecySearch.slot(prefix)
-      bitmap[slot / 64] |= 1 << UInt64(slot % 64)
+      bitmap[slot >> 6] |= 1 << UInt64(slot & 63)
+      let pair = Int(needle.bytes[0]) << 8 | Int(needle.bytes[1])
+      pairs[pair >> 6] |= 1 << UInt64(pair & 63)
     }
   }
 
@@ -26,21 +31,42 @@ struct SecrecySearch {
   func find(in bytes: [UInt8], _ found: (Int, SecrecyNeedles.Needle) -> Bool) {
     guard bytes.count >= SecrecySearch.prefixBytes, !needles.isEmpty else { return }
     bytes.withUnsafeBufferPointer { bytes in
-      bitmap.withUnsafeBufferPointer { bitmap in
-        var prefix: UInt64 = 0
-        let mask: UInt64 = (1 << UInt64(SecrecySearch.prefixBytes * 8)) - 1
-        for end in 0..<bytes.count {
-          prefix = (prefix << 8 | UInt64(bytes[end])) & mask
-          let slot = SecrecySearch.slot(prefix)
-          guard bitmap[slot >> 6] >> UInt64(slot & 63) & 1 == 1 else { continue }
-          let start = end - SecrecySearch.prefixBytes + 1
-          guard start >= 0, let candidates = byPrefix[prefix] else { continue }
-          for index in candidates where matches(needles[index].bytes, bytes, at: start) {
-            guard found(start, needles[index]) else { return }
+      pairs.withUnsafeBufferPointer { pairs in
+        bitmap.withUnsafeBufferPointer { bitmap in
+          let end = bytes.count - SecrecySearch.prefixBytes + 1
+          var start = 0
+          var pair = Int(bytes[0])
+          while start < end {
+            pair = (pair << 8 | Int(bytes[start + 1])) & 0xffff
+            if pairs[pair >> 6] >> UInt64(pair & 63) & 1 == 1,
+              !look(at: start, bytes, bitmap, found)
+            {
+              return
+            }
+            start += 1
           }
         }
       }
     }
+  }
+
+  /// False where the caller has seen enough.
+  private func look(
+    at start: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ bitmap: UnsafeBufferPointer<UInt64>,
+    _ found: (Int, SecrecyNeedles.Needle) -> Bool
+  ) -> Bool {
+    var prefix: UInt64 = 0
+    for offset in 0..<SecrecySearch.prefixBytes {
+      prefix = prefix << 8 | UInt64(bytes[start + offset])
+    }
+    let slot = SecrecySearch.slot(prefix)
+    guard bitmap[slot >> 6] >> UInt64(slot & 63) & 1 == 1, let candidates = byPrefix[prefix] else {
+      return true
+    }
+    for index in candidates where matches(needles[index].bytes, bytes, at: start) {
+      guard found(start, needles[index]) else { return false }
+    }
+    return true
   }
 
   @inline(__always)
