@@ -19,16 +19,21 @@ package enum Checkers {
   package static func named(_ name: String) -> Checker? { byName[name] }
 
   /// Judges a finished run: its script's expectations, and what holds for every run.
-  package static func judge(_ history: History) -> [CheckResult] { judge(Evidence(history)) }
+  package static func judge(_ history: History) -> [CheckResult] { sort(history).results }
 
-  /// The same for a history that was sorted before. What the script asked on the way is judged by
-  /// what had happened by then.
-  package static func judge(_ evidence: Evidence) -> [CheckResult] {
-    let onTheWay = evidence.history.entries.enumerated().flatMap { index, entry -> [CheckResult] in
-      guard case .asked(let expectations) = entry.event else { return [] }
-      return judge(evidence.history.prefix(index), expecting: expectations)
+  /// The same, with the history sorted on the way. What the script asked before the end is judged
+  /// by what had happened by then.
+  static func sort(_ history: History) -> (evidence: Evidence, results: [CheckResult]) {
+    var evidence = Evidence(History(header: history.header))
+    var results: [CheckResult] = []
+    for (index, entry) in history.entries.enumerated() {
+      guard case .asked(let expectations) = entry.event else { continue }
+      evidence.extend(to: history.prefix(index))
+      results += judge(evidence, expectations)
     }
-    return onTheWay + judge(evidence, evidence.history.header.expectations) + always(evidence)
+    evidence.extend(to: history)
+    results += judge(evidence, history.header.expectations) + always(evidence)
+    return (evidence, results)
   }
 
   /// Judges a run, or the part of it so far, by the given expectations alone.

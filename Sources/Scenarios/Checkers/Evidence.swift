@@ -1,7 +1,7 @@
 /// A history, sorted by what checkers ask for. Made once for all of them.
 package struct Evidence: Sendable {
-  package let history: History
-  package let stories: LifeStories
+  package private(set) var history: History
+  package private(set) var stories: LifeStories
   /// Requests in the order of their arrival.
   package private(set) var requests: [RequestStory] = []
   /// All readings of the SDK's books, in order.
@@ -56,12 +56,23 @@ package struct Evidence: Sendable {
   private var starts: [DeviceName: Int64] = [:]
   private var outcomes: [DeviceName: RequestStory.Outcome] = [:]
 
+  /// Entries that were read before.
+  private var taken = 0
+
   package init(_ history: History) {
+    self.history = History(header: history.header)
+    stories = LifeStories(self.history)
+    extend(to: history)
+  }
+
+  /// Reads on: the history begins with what was read before.
+  mutating func extend(to history: History) {
     self.history = history
-    stories = LifeStories(history)
-    for (order, entry) in history.entries.enumerated() {
-      take(entry.event, atNs: entry.atNs, order: order)
+    stories.extend(by: history.entries[taken...])
+    for order in taken..<history.entries.count {
+      take(history.entries[order].event, atNs: history.entries[order].atNs, order: order)
     }
+    taken = history.entries.count
   }
 
   /// Events with a durable receipt, or that became durable later.

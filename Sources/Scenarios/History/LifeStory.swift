@@ -47,17 +47,32 @@ package struct LifeStories: Sendable {
   package private(set) var all: [LifeStory] = []
   private var bySerial: [Int: Int] = [:]
   private var byID: [String: Int] = [:]
+  /// The story that was found last: events mostly come in the order in which they were offered.
+  private var latest = -1
+  /// Two offered events have the same id: the later one stands for both.
+  private var hasTwins = false
+  /// The words of the latest moment on the wire: the same for most events of a request.
+  private var sentWords = (arrivals: 0, request: 0, text: "")
   /// Stories that turned out to be a part of another one.
   private var merged = 0
+  /// Moments for which a story gets room at once: most lives have no more.
+  private static let usualMoments = 6
 
   /// Reads a history once.
-  package init(_ history: History) {
-    for entry in history.entries { take(entry.event, atNs: entry.atNs) }
+  package init(_ history: History) { extend(by: history.entries[...]) }
+
+  /// Reads what has happened since.
+  mutating func extend(by entries: ArraySlice<HistoryEntry>) {
+    for entry in entries { take(entry.event, atNs: entry.atNs) }
     guard merged > 0 else { return }
+    merged = 0
+    latest = -1
     all.removeAll { $0.id == nil && $0.serial == nil }
     byID = [:]
+    bySerial = [:]
     for (index, story) in all.enumerated() {
       if let id = story.id { byID[id] = index }
+      if let serial = story.serial { bySerial[serial] = index }
     }
   }
 
@@ -70,6 +85,7 @@ package struct LifeStories: Sendable {
       bySerial[serial] = all.count
       var story = LifeStory(serial: serial, label: label, account: account)
       story.content = content
+      story.moments.reserveCapacity(LifeStories.usualMoments)
       story.moments.append(LifeStory.Moment(atNs: atNs, what: "offered"))
       all.append(story)
     case .receipt(let serial, let receipt): take(receipt, serial: serial, atNs: atNs)
@@ -79,7 +95,7 @@ package struct LifeStories: Sendable {
       for id in ids {
         let index = index(of: id)
         all[index].arrivals += 1
-        let what = "sent \(all[index].arrivals) (request \(request))"
+        let what = sentWords(all[index].arrivals, request)
         all[index].moments.append(LifeStory.Moment(atNs: atNs, what: what))
       }
     case .committed(_, let commit):
@@ -123,7 +139,9 @@ package struct LifeStories: Sendable {
     if case .durable = receipt { all[index].isDurable = true }
     all[index].moments.append(LifeStory.Moment(atNs: atNs, what: what))
     guard let id = receipt.id else { return }
-    if let early = byID[id], all[early].serial == nil {
+    let known = byID[id]
+    if let known, known != index, all[known].serial != nil { hasTwins = true }
+    if let early = known, all[early].serial == nil {
       // The event was seen on the wire before its receipt was read.
       all[index].stored += all[early].stored
       all[index].arrivals += all[early].arrivals
@@ -151,9 +169,22 @@ package struct LifeStories: Sendable {
   }
 
   private mutating func index(of id: String) -> Int {
-    if let index = byID[id] { return index }
-    byID[id] = all.count
-    all.append(LifeStory(id: id, label: "", account: ""))
-    return all.count - 1
+    if !hasTwins, latest + 1 < all.count, all[latest + 1].id == id {
+      latest += 1
+    } else if let index = byID[id] {
+      latest = index
+    } else {
+      latest = all.count
+      byID[id] = latest
+      all.append(LifeStory(id: id, label: "", account: ""))
+    }
+    return latest
+  }
+
+  private mutating func sentWords(_ arrivals: Int, _ request: Int) -> String {
+    if sentWords.arrivals != arrivals || sentWords.request != request {
+      sentWords = (arrivals, request, "sent \(arrivals) (request \(request))")
+    }
+    return sentWords.text
   }
 }

@@ -95,10 +95,12 @@ final class SuiteRunner: Sendable {
     result.failure = outcome.failure
     result.unavailable = outcome.unavailable
     result.realSeconds = outcome.realSeconds
-    let evidence = Evidence(outcome.history)
-    result.figures = CaseFigures(evidence)
     if outcome.failure == nil && outcome.unavailable == nil {
-      result.checks = Checkers.judge(evidence)
+      let (evidence, checks) = Checkers.sort(outcome.history)
+      result.figures = CaseFigures(evidence)
+      result.checks = checks
+    } else {
+      result.figures = CaseFigures(Evidence(outcome.history))
     }
     if result.exitCode != .pass, let out = options.outFolder {
       do { result.kept = try keep(folder, planned, out, outcome) } catch {

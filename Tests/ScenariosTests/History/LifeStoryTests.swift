@@ -43,6 +43,27 @@ final class LifeStoryTests: XCTestCase {
     XCTAssertEqual(stories.story(id: "e")?.label, "x")
   }
 
+  func testStories_whenReadInParts_areTheSame() {
+    var maker = HistoryMaker()
+    maker.record(["a", "b", "a"])
+    maker.add(.offered(serial: 8, label: "x", account: ""))
+    maker.send(["b", "e", "a"], at: 1, stored: ["e", "a"], duplicates: ["b"])
+    maker.add(.receipt(serial: 8, .durable(id: "e")))
+    maker.record(["f", "g"])
+    maker.send(["e", "f", "g"], at: 2, stored: ["f", "g"], duplicates: ["e"])
+    maker.add(.erased(ids: ["a", "b", "e", "f", "g"]))
+    let entries = maker.history.entries
+    let whole = LifeStories(maker.history)
+    XCTAssertEqual(whole.all.map(\.id), ["a", "b", "a", "e", "f", "g"])
+    XCTAssertEqual(whole.all.map(\.arrivals), [0, 1, 1, 2, 1, 1], "the later twin stands for both")
+    for cut in 0...entries.count {
+      var stories = LifeStories(History(header: maker.history.header))
+      stories.extend(by: entries[..<cut])
+      stories.extend(by: entries[cut...])
+      XCTAssertEqual(stories.all, whole.all, "cut at \(cut)")
+    }
+  }
+
   func testStory_whenLedgerWasRead_believesTheLedger() {
     var maker = HistoryMaker()
     maker.record(["e", "f"])
