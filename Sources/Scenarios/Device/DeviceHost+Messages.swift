@@ -56,7 +56,7 @@ extension DeviceHost {
       return [
         "event": "invalidConfiguration", "problems": .array(problems.map { .string($0) }),
       ]
-    default: return ["event": "diagnostic", "what": .string("\(event)")]
+    default: return ["event": "diagnostic", "what": .string(DiagnosticWords.text(event))]
     }
   }
 }
