@@ -31,17 +31,37 @@ struct BatchBody {
     // The same for what is not JSON.
     guard let document = try? JSONDocument(parsing: json) else { return nil }
     let events = document.root["events"]?.elements ?? document.root.elements
-    let named = events.compactMap { event in
-      event["id"]?.string.map {
-        (id: $0.lowercased(), content: ContentDigest.text(of: event, in: json))
+    var ids: [String] = []
+    var contents: [String] = []
+    ids.reserveCapacity(events.count)
+    contents.reserveCapacity(events.count)
+    var texts: Set<String> = []
+    // Events next to each other have most of these in common.
+    var latest = ["", "", ""]
+    for event in events {
+      let own = BatchBody.textKeys.map { event[$0]?.string }
+      for (index, text) in own.enumerated() {
+        guard let text, text != latest[index] else { continue }
+        latest[index] = text
+        texts.insert(text)
       }
+      guard let id = event["id"]?.string else { continue }
+      ids.append(BatchBody.lowercased(id))
+      contents.append(
+        ContentDigest.text(
+          type: own[0] ?? "", time: own[1] ?? "",
+          payload: event["payload"].map { json[$0.byteRange] } ?? []))
     }
-    ids = named.map(\.id)
-    contents = named.map(\.content)
-    texts = Set(
-      events.flatMap { event in
-        ["type", "ts", "sessionId"].compactMap { event[$0]?.string }
-      })
+    self.ids = ids
+    self.contents = contents
+    self.texts = texts
+  }
+
+  private static let textKeys = ["type", "ts", "sessionId"]
+
+  /// Ids mostly are in lower case already.
+  private static func lowercased(_ id: String) -> String {
+    id.utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5a).contains($0) } ? id : id.lowercased()
   }
 
   /// Ids listed under `rejected` in an answer.

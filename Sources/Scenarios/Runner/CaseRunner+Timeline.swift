@@ -112,6 +112,7 @@ extension CaseRunner {
     }
     let wallMs = ScriptedClock.startWallMs + (clock.nowNs + phone.wallOffsetNs) / 1_000_000
     needles.add(timeMs: wallMs)
+    let time = WireTime.text(ms: wallMs)
     var serials: [Int] = []
     for event in events {
       serial += 1
@@ -120,7 +121,7 @@ extension CaseRunner {
       history.append(
         .offered(
           serial: serial, label: record.name, account: phone.token.account,
-          content: ContentDigest.text(of: event, wallMs: wallMs)))
+          content: ContentDigest.text(of: event, time: time)))
     }
     do {
       recording = Recording(number: lastNumber + 1, serials: serials)

@@ -14,18 +14,11 @@ enum ContentDigest {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// Of an event as the script has it, recorded at that moment of the device's wall clock.
-  static func text(of event: JSONValue, wallMs: Int64) -> String {
+  /// Of an event as the script has it, recorded at that time of the device's wall clock.
+  static func text(of event: JSONValue, time: String) -> String {
     text(
-      type: event["type"]?.stringValue ?? "", time: WireTime.text(ms: wallMs),
+      type: event["type"]?.stringValue ?? "", time: time,
       payload: JSONWriter.bytes(event["payload"] ?? [:]))
-  }
-
-  /// Of an event of a batch.
-  static func text(of event: JSONNode, in batch: [UInt8]) -> String {
-    text(
-      type: event["type"]?.string ?? "", time: event["ts"]?.string ?? "",
-      payload: event["payload"].map { batch[$0.byteRange] } ?? [])
   }
 
   /// Each part with its end, which no text has within.

@@ -125,8 +125,9 @@ final class ServerWitness: Sendable {
     let attempt = state.withLock { state -> Int in
       state.overheard.formUnion(batch.texts)
       let key = ids.sorted()
-      state.attempts[key, default: 0] += 1
-      return state.attempts[key] ?? 1
+      let attempt = (state.attempts[key] ?? 0) + 1
+      state.attempts[key] = attempt
+      return attempt
     }
     history.append(
       .identified(request: request, attempt: attempt, ids: ids, contents: batch.contents))
