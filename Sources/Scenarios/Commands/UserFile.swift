@@ -52,8 +52,9 @@ enum UserFile {
 
   /// True for what is written into and not replaced: a device, a pipe.
   static func isSpecial(_ path: String) -> Bool {
+    // What cannot be looked at is not there yet, or its writing says why.
     let kind = (try? FileManager.default.attributesOfItem(atPath: resolved(path)))?[.type]
-    guard let kind = kind as? FileAttributeType else { return false }  // There is none yet.
+    guard let kind = kind as? FileAttributeType else { return false }
     return kind != .typeRegular && kind != .typeDirectory
   }
 
