@@ -54,7 +54,8 @@ enum FlowSVG {
     let heights = parts.map { max(leastHeight, scale * Double($0.count) / Double(durable)) }
     let total = heights.reduce(0, +)
     let height = total + gap * Double(parts.count) + 12
-    var svg = "<svg class=\"flow\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\""
+    var svg =
+      "<div class=\"scroll\"><svg class=\"flow\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\""
     svg += " aria-label=\"where \(durable) durable events went\">"
     svg += "<rect class=\"source\" x=\"110\" y=\"6\" width=\"10\" height=\"\(Int(total))\"/>"
     svg += "<text class=\"row\" x=\"102\" y=\"18\">\(durable) durable</text>"
@@ -74,7 +75,7 @@ enum FlowSVG {
       from += height
       to += max(height, 12) + gap
     }
-    return svg + "</svg>"
+    return svg + "</svg></div>"
   }
 
   private static func text(_ value: Double) -> String { String(Int(value.rounded())) }

@@ -13,7 +13,7 @@ package enum HTMLReport {
     html += complaints(report)
     html += differences(report)
     html += table(groups)
-    html += "<h2>Timelines</h2>\(legend)\n"
+    html += "<h2>Timelines</h2>\(TimelineLegend.html)\n"
     for group in groups { html += details(group) }
     return html + "</main><script>\n\(HTMLStyle.script)\n</script></body></html>\n"
   }
@@ -75,6 +75,7 @@ package enum HTMLReport {
     let cards = Card.all(report.complaints)
     guard !cards.isEmpty else { return "" }
     var html = "<h2>What needs a look</h2>\n"
+    if cards.prefix(maxComplaints).contains(where: \.hasPicture) { html += TimelineLegend.html }
     for card in cards.prefix(maxComplaints) { html += text(card) }
     if cards.count > maxComplaints {
       html += "<p class=\"dim\">\(cards.count - maxComplaints) more in the table below.</p>\n"
@@ -86,6 +87,7 @@ package enum HTMLReport {
   private struct Card {
     var cases: [CaseReport]
     var lines: [String]
+    var hasPicture: Bool { cases.first?.history.entries.isEmpty == false }
 
     static func all(_ complaints: [CaseReport]) -> [Card] {
       var cards: [Card] = []
@@ -117,9 +119,9 @@ package enum HTMLReport {
       html += "<p class=\"dim\">\(XMLText.content(item.history.header.about))</p>"
     }
     let lines = card.lines + card.cases.flatMap { FailureText.tail($0, indent: "") }
-    html += "<pre>\(XMLText.content(lines.joined(separator: "\n")))</pre>"
+    html += "<pre>\(MessageText.html(lines))</pre>"
     if !item.history.entries.isEmpty {
-      html += TimelineSVG.text(item.history) + FlowSVG.text(item.history)
+      html += TimelineSVG.text(item) + FlowSVG.text(item.history)
     }
     return html + "</section>\n"
   }
@@ -160,15 +162,6 @@ package enum HTMLReport {
     return html + "</tbody></table>\n"
   }
 
-  private static let legend = """
-    <p class="legend"><span><i style="background:var(--ok)"></i>2xx</span>\
-    <span><i style="background:var(--warn)"></i>429, 5xx</span>\
-    <span><i style="background:var(--bad)"></i>4xx</span>\
-    <span><i style="border:2px solid var(--bad)"></i>no answer</span>\
-    <span>✕ kill</span><span>▶ start</span><span>▲ fault</span><span>◆ trigger</span>\
-    <span>Time is stretched where much happens.</span></p>
-    """
-
   /// One scenario. Where every lane passed, one timeline stands for all: they were compared.
   private static func details(_ group: Group) -> String {
     var html = "<details id=\"\(group.anchor)\" data-find=\"\(group.find)\"><summary>"
@@ -179,7 +172,7 @@ package enum HTMLReport {
     let allPassed = shown.allSatisfy { $0.status == .pass }
     for item in allPassed ? Array(shown.prefix(1)) : shown {
       html += "<p class=\"dim\">\(XMLText.content(item.lane)), seed \(item.history.header.seed)</p>"
-      html += TimelineSVG.text(item.history) + FlowSVG.text(item.history)
+      html += TimelineSVG.text(item) + FlowSVG.text(item.history)
       html += "<ul class=\"checks\">"
       for result in item.results {
         let status = CaseReport.Status(rawValue: result.verdict.outcome.rawValue) ?? .unknown
