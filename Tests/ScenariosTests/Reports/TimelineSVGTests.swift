@@ -93,7 +93,8 @@ final class TimelineSVGTests: XCTestCase {
     for (at, name, value) in [
       (0.0, "app", "foreground"), (1, "disk", "full"), (2, "disk", "ok"), (3, "lowPower", "on"),
       (4, "key", "unavailable"), (5, "key", "rotate"), (6, "key", "available"),
-      (7, "consent", "withdrawn"), (8, "token", "none a"), (9, "token", "T2 b"),
+      (7, "consent", "withdrawn"), (8, "token", "none a"), (9, "token", "T2 "),
+      (10, "serverToken", "T1 expired"),
     ] { maker.add(.condition(name: name, value: value), at: at) }
     maker.add(.note("end"), at: 10)
     let timeline = Timeline(maker.history)
@@ -108,7 +109,7 @@ final class TimelineSVGTests: XCTestCase {
         "disk: full 1–2", "key: unavailable 4–6", "low power: on 3–10",
         "consent: withdrawn 7–10", "token: none a 8–9",
       ])
-    XCTAssertEqual(timeline.marks.map(\.label), ["key rotate", "token T2 b"])
+    XCTAssertEqual(timeline.marks.map(\.label), ["key rotate", "token T2", "server: T1 expired"])
     XCTAssertTrue(svg(maker).contains(">full</text>"))
   }
 
@@ -143,6 +144,19 @@ final class TimelineSVGTests: XCTestCase {
     let legend = try XCTUnwrap(html.range(of: "<p class=\"legend\">"))
     let first = try XCTUnwrap(html.range(of: "<svg class=\"timeline\""))
     XCTAssertLessThan(legend.lowerBound, first.lowerBound)
+  }
+
+  func testKill_whenAnotherMarkStandsBesideIt_isCutByItsOwnLine() throws {
+    var maker = HistoryMaker()
+    maker.add(.faultApplied(rule: "busy", response: 0, what: "429", request: 1), at: 500)
+    maker.add(.died(incarnation: 1, how: "SIGKILL"), at: 501)
+    maker.add(.note("end"), at: 100_000)
+    for second in 0..<200 { maker.send(["e"], at: Double(second), status: 503) }
+    let drawing = svg(maker)
+    let place = try XCTUnwrap(pieces(drawing, "<g class=\"mark kill\"").first)
+      .components(separatedBy: "translate(").last?.prefix { $0 != " " }
+    let line = try XCTUnwrap(pieces(drawing, "<path class=\"line kill\" d=\"M").first)
+    XCTAssertEqual(place, line.prefix { $0 != " " })
   }
 
   func testLabels_whenThereIsNoRoom_areLeftOutRatherThanWrittenOverEachOther() {

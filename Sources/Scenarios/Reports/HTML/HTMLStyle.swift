@@ -54,13 +54,14 @@ enum HTMLStyle {
     .mark.failed path{fill:var(--bad)}svg .word{font-size:11px;fill:var(--dim)}
     svg .word.failed{fill:var(--bad);font-weight:600}svg .word.kill{fill:var(--bad)}
     svg .word.fault{fill:var(--warn)}svg .status{font-size:11px}
+    .word,.status{paint-order:stroke;stroke:var(--card);stroke-width:3px;stroke-linejoin:round}
     .mark.start path{fill:var(--ok)}.mark.fault path{fill:var(--warn)}
     .mark.trigger path{fill:var(--info)}
     .request{stroke:var(--card);stroke-width:1}.request.ok{fill:var(--ok)}
     .request.later{fill:var(--warn)}.request.refused,.request.lost{fill:var(--bad)}
     .request.lost{fill:var(--card);stroke:var(--bad);stroke-width:2}.request.other{fill:var(--off)}
     .depth,path.memory{fill:var(--area);stroke:var(--info)}
-    path.memory{fill:none;stroke:var(--warn);stroke-width:1.5}svg text.memory{fill:var(--warn)}
+    path.memory{fill:var(--trouble);stroke:var(--warn)}svg text.memory{fill:var(--warn)}
     .tick{stroke:var(--line);fill:none}.source{fill:var(--info)}
     .ribbon{opacity:.28}.stored{fill:var(--ok)}.queued{fill:var(--info)}
     .quarantined{fill:var(--warn)}.dropped{fill:var(--off)}.missing{fill:var(--bad)}

@@ -75,7 +75,7 @@ struct MarkLabels {
   private var taken: [[ClosedRange<Double>]] = []
   private let right: Double
   private static let maxLines = 3
-  private static let maxCharacters = 30
+  private static let maxCharacters = 40
   static let lineHeight = 13.0
 
   init(right: Double) { self.right = right }

@@ -81,10 +81,15 @@ struct Timeline: Sendable {
         guard name != "network", !PhoneRow.showsAsBand(name, value) else { continue }
         // Background time turns over and over; it is no news.
         let isTurn = name == "assertion" || name == "task"
-        add(.condition, "\(name): \(value)", isTurn ? "" : "\(name) \(value)")
+        add(.condition, "\(name): \(value)", isTurn ? "" : Self.words(name, value))
       default: continue
       }
     }
+  }
+
+  private static func words(_ name: String, _ value: String) -> String {
+    let words = value.split(separator: " ").joined(separator: " ")
+    return name == "serverToken" ? "server: \(words)" : "\(name) \(words)"
   }
 
   private mutating func readFailures(_ history: History, _ results: [CheckResult]) {

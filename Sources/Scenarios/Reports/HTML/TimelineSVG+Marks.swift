@@ -14,6 +14,7 @@ extension TimelineSVG {
     for column in columns.columns {
       for (level, mark) in column.marks.enumerated() {
         let y = ground - Double(level) * MarkColumns.pitch
+        if mark.key == "kill" || mark.key == "failed" { cuts.append((mark.key, column.x)) }
         svg += "<g class=\"mark \(mark.key)\""
         svg += " transform=\"translate(\(Self.number(column.x)) \(Self.number(y)))\">"
         svg += "<title>\(MarkColumns.title(mark))</title>\(Self.shape(mark.key))</g>"

@@ -4,6 +4,8 @@ struct TimelineSVG {
   let timeline: Timeline
   let axis: TimeAxis
   var svg = ""
+  /// Marks that cut through every row, and where.
+  var cuts: [(kind: String, x: Double)] = []
   /// Where the next row begins.
   var top = 6.0
 
@@ -46,16 +48,11 @@ struct TimelineSVG {
     return whole + "</svg></div>"
   }
 
-  /// Kills and failed expectations cut through every row.
+  /// Kills and failed expectations cut through every row, below their marks.
   private func lines(to bottom: Double) -> String {
-    var drawn: Set<String> = []
-    var text = ""
-    for mark in timeline.marks where mark.kind == .kill || mark.kind == .failed {
-      let x = Self.number(axis.x(mark.atNs).rounded())
-      guard drawn.insert("\(mark.kind) \(x)").inserted else { continue }
-      text += "<path class=\"line \(mark.kind.rawValue)\" d=\"M\(x) 2V\(Self.number(bottom))\"/>"
-    }
-    return text
+    cuts.map { kind, x in
+      "<path class=\"line \(kind)\" d=\"M\(Self.number(x)) 2V\(Self.number(bottom))\"/>"
+    }.joined()
   }
 
   static func number(_ value: Double) -> String {
@@ -97,7 +94,8 @@ struct TimelineSVG {
     label("max \(most)", top + 26, " small")
     if mostBuffered > 0 { label("buffered \(mostBuffered)", top + 42, " small memory") }
     let bottom = top + Self.depthHeight
-    for (kind, points) in [("depth", timeline.depth), ("memory", timeline.buffered)]
+    // The ground line is the durable ones'.
+    for (kind, points) in [("memory", timeline.buffered), ("depth", timeline.depth)]
     where kind == "depth" || mostBuffered > 0 {
       let path = DepthPath.text(
         points, axis: axis, endNs: timeline.endNs, bottom: Int(bottom),
