@@ -91,7 +91,7 @@ package enum Checkers {
     }) {
       names.append("contentKept")
     }
-    if !evidence.backgroundTimes.isEmpty { names.append("timeGivenBack") }
+    if evidence.conditions.contains(where: { $0.name == "assertion" || $0.name == "task" }) { names.append("timeGivenBack") }
     if header.acceptsNone { names.append("acceptsNone") }
     if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty
       || !evidence.missedSteps.isEmpty

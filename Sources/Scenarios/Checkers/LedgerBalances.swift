@@ -26,10 +26,11 @@ extension Checker {
 
 extension Evidence {
   /// A damaged file, or a power loss that takes what was not synced, may take books back to an
-  /// earlier state; an app that does not know its file has others meanwhile.
+  /// earlier state; an app that does not know its file has others as long as that lasts.
   fileprivate var mayHaveForgotten: Bool {
     (!reboots.isEmpty && history.header.powerLossWindowNs > 0) || hadCondition("disk", "corrupt")
-      || hadCondition("database", "newerVersion")
+      || conditions.last { $0.name == "database" && $0.value.hasSuffix("Version") }?.value
+        == "newerVersion"
   }
 }
 

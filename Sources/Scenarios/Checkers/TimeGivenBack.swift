@@ -8,14 +8,18 @@ extension Checker {
   package static let timeGivenBack = Checker.property(
     "timeGivenBack", needs: "background time that the system granted", looksAtServer: false
   ) { evidence in
-    let times = evidence.backgroundTimes
+    let (times, stranger) = evidence.backgroundTimes
+    if let stranger { return .fail("the \(stranger) was ended and never begun") }
+    let nowNs = evidence.history.entries.last?.atNs ?? 0
     guard !times.isEmpty else { return .unknown("no background time was granted") }
     for time in times {
       guard time.ends.count < 2 else {
         return .fail("the \(time.name) was ended \(time.ends.count) times")
       }
       if let expiring = time.expiringNs {
-        let over = time.ends.first ?? time.deathNs ?? .max
+        // In the middle of a run it may be about to end.
+        let isOver = evidence.drained != nil
+        let over = time.ends.first ?? time.deathNs ?? (isOver ? .max : nowNs)
         guard over - expiring <= graceNs else {
           return .fail(
             "the \(time.name) was taken back at \(ScenarioTime.text(expiring)) and not ended")
@@ -43,8 +47,9 @@ struct BackgroundTimeStory: Sendable, Hashable {
 }
 
 extension Evidence {
-  /// In the order in which it was granted.
-  var backgroundTimes: [BackgroundTimeStory] {
+  /// In the order in which it was granted, and the first that was ended without a beginning.
+  var backgroundTimes: (stories: [BackgroundTimeStory], stranger: String?) {
+    var stranger: String?
     var stories: [BackgroundTimeStory] = []
     var places: [String: Int] = [:]
     for condition in conditions where condition.name == "assertion" || condition.name == "task" {
@@ -59,9 +64,10 @@ extension Evidence {
           BackgroundTimeStory(name: name, order: condition.order, deathNs: death?.atNs))
       case ("expiring", let place?): stories[place].expiringNs = condition.atNs
       case ("ended", let place?): stories[place].ends.append(condition.atNs)
+      case ("ended", nil): stranger = stranger ?? name
       default: continue
       }
     }
-    return stories
+    return (stories, stranger)
   }
 }

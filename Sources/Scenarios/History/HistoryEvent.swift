@@ -7,7 +7,8 @@ package enum HistoryEvent: Sendable, Hashable {
   case step(index: Int, what: String)
   /// A `when` step fired.
   case triggerFired(step: Int)
-  /// A condition the script sets: `network`, `app`, `lowPower`, `token`, `disk`, `database`, `key`, `wall`, `consent`,
+  /// A condition the script sets: `network`, `app`, `lowPower`, `token`, `disk`, `database`,
+  /// `flipped`, `key`, `wall`, `consent`,
   /// `server`, `gate <name>`, `listener`, with its new value. Also each turn of background time:
   /// `assertion` and `task` with `<incarnation>.<number>` and `begun`, `expiring` or `ended`.
   case condition(name: String, value: String)

@@ -66,6 +66,11 @@ struct SealNames {
     }
   }
 
+  /// The name of a record's key and nonce.
+  mutating func place(of seal: SealSighting) -> String {
+    "\(SealNames.number(seal.key, &keys)).\(SealNames.number(seal.nonce, &nonces))"
+  }
+
   private static func number(_ text: String, _ known: inout [String: Int]) -> String {
     let number = known[text] ?? known.count + 1
     known[text] = number

@@ -121,8 +121,11 @@ extension CaseRunner {
     case .disk(let state): try setDisk(state)
     case .database(let change):
       history.append(.condition(name: "database", value: change.rawValue))
-      try databaseEditor.change(
+      let flipped = try databaseEditor.change(
         change, in: StoreFactory.databasePath(phone.configuration), vfs: outsiderVFS)
+      if let flipped {
+        history.append(.condition(name: "flipped", value: sealNames.place(of: flipped)))
+      }
     case .key(let change): try changeKey(change)
     case .newSession: try tell("session", [:])
     case .consent(let given):

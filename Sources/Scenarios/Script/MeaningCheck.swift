@@ -16,12 +16,17 @@ struct MeaningCheck {
     checkDatabase()
   }
 
-  /// What is written behind the scripted disk's back is unknown to its medium.
   private mutating func checkDatabase() {
-    guard scenario.losesPower else { return }
+    var states = DatabaseStates()
     for step in scenario.timeline {
+      let mistake = states.take(step)
       guard case .database = step.action else { continue }
-      check.fail(step.position, "\"database\" and \"reboot\" cannot stand in one script")
+      if scenario.losesPower {
+        // What is written behind the scripted disk's back is unknown to its medium.
+        check.fail(step.position, "\"database\" and \"reboot\" cannot stand in one script")
+      } else if let mistake {
+        check.fail(step.position, mistake)
+      }
     }
   }
 

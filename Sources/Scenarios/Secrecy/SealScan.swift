@@ -65,15 +65,20 @@ package enum SealScan {
     var found: [SealSighting] = []
     let statement = try connection.prepare(query)
     while found.count < room, try statement.step() {
-      let sealed = statement.bytes(1)
-      guard sealed.count > versionBytes + nonceBytes else { continue }
-      let nonce = sealed[versionBytes..<versionBytes + nonceBytes]
-      found.append(
-        SealSighting(
-          key: String(statement.unsigned(0), radix: 16), nonce: hex(nonce), digest: digest(sealed)))
+      if let seal = sighting(key: statement.unsigned(0), sealed: statement.bytes(1)) {
+        found.append(seal)
+      }
     }
     statement.reset()
     return found
+  }
+
+  /// Nil where the bytes are too few for a sealed record.
+  static func sighting(key: UInt64, sealed: [UInt8]) -> SealSighting? {
+    guard sealed.count > versionBytes + nonceBytes else { return nil }
+    let nonce = sealed[versionBytes..<versionBytes + nonceBytes]
+    return SealSighting(
+      key: String(key, radix: 16), nonce: hex(nonce), digest: digest(sealed))
   }
 
   private static func hex(_ bytes: ArraySlice<UInt8>) -> String {

@@ -48,6 +48,13 @@ final class StateCheckerTests: XCTestCase {
       maker.verdict("ledgerBalances").outcome, .pass, "a power loss may take books back")
     maker.history.header.powerLossWindowNs = 0
     XCTAssertEqual(maker.verdict("ledgerBalances").outcome, .fail, "where everything was synced")
+    var beside = HistoryMaker()
+    beside.record(["e1", "e2"])
+    beside.add(.condition(name: "database", value: "newerVersion"))
+    beside.books { $0.recorded = 0 }
+    XCTAssertEqual(beside.verdict("ledgerBalances").outcome, .pass, "the books of another file")
+    beside.add(.condition(name: "database", value: "ownVersion"))
+    XCTAssertEqual(beside.verdict("ledgerBalances").outcome, .fail, "its own file is back")
   }
 
   func testBooks_whenMoreIsDeliveredThanWasAcknowledged_fail() {
@@ -189,6 +196,14 @@ final class StateCheckerTests: XCTestCase {
     XCTAssertEqual(Checkers.judge(unseen.history)[0].verdict.outcome, .unknown)
     maker.add(.seals([SealSighting(key: "k1", nonce: "n", digest: "c")]))
     XCTAssertEqual(maker.verdict("nonceReuse").outcome, .fail)
+    var flipped = maker
+    flipped.add(.condition(name: "database", value: "bitFlip"))
+    flipped.add(.condition(name: "flipped", value: "k2.n"))
+    XCTAssertEqual(flipped.verdict("nonceReuse").outcome, .fail, "a bit of another record")
+    flipped.add(.condition(name: "flipped", value: "k1.n"))
+    XCTAssertEqual(flipped.verdict("nonceReuse").outcome, .pass)
+    flipped.add(.seals([SealSighting(key: "k1", nonce: "n", digest: "d")]))
+    XCTAssertEqual(flipped.verdict("nonceReuse").outcome, .fail, "one bit, one other text")
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["nonceReuse"], "runs unasked")
   }
 
@@ -218,6 +233,16 @@ final class StateCheckerTests: XCTestCase {
       backgroundTime([begun, ended, ended]), .fail("the assertion 1.1 was ended 2 times"))
     XCTAssertEqual(backgroundTime([begun]), .fail("the assertion 1.1 was never ended"))
     XCTAssertEqual(backgroundTime([begun], drained: false).outcome, .pass, "still at work")
+    XCTAssertEqual(
+      backgroundTime([(2, "1.7 ended")]), .fail("the assertion 1.7 was ended and never begun"))
+    for (seconds, outcome) in [(23.0, Verdict.Outcome.pass), (26, .fail)] {
+      var soFar = HistoryMaker()
+      for (at, what) in [begun, expiring] {
+        soFar.add(.condition(name: "assertion", value: what), at: at)
+      }
+      soFar.add(.note("here the script asks"), at: seconds)
+      XCTAssertEqual(soFar.verdict("timeGivenBack").outcome, outcome, "\(seconds)")
+    }
     XCTAssertEqual(backgroundTime([begun], died: 30).outcome, .pass, "gone with the device")
     XCTAssertEqual(backgroundTime([begun, expiring], died: 21).outcome, .pass)
     XCTAssertEqual(backgroundTime([begun, expiring], died: 30).outcome, .fail)

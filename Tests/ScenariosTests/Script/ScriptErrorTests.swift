@@ -244,6 +244,61 @@ final class ScriptErrorTests: XCTestCase {
       """)
   }
 
+  func testDatabase_whenAChangeHasNoSense_isRefusedWhereItStands() {
+    let kill = #"{"at":"1s","kill":"SIGKILL"},"#
+    func change(_ name: String, at time: String) -> String {
+      "{\"at\":\"\(time)\",\"database\":\"\(name)\"}"
+    }
+    func changes(_ names: String...) -> String {
+      names.enumerated().map { change($0.element, at: "\($0.offset + 2)s") }.joined(
+        separator: ",")
+    }
+    let cases = [
+      (change("bitFlip", at: "1s"), "the app lives: its database can be changed while it is dead"),
+      (
+        #"{"at":"1s","kill":"SIGKILL","restartAfter":"1s"},"# + change("bitFlip", at: "2s"),
+        "the app lives: its database can be changed while it is dead"
+      ),
+      (
+        kill + #"{"at":"1s","disk":"locked"},"# + changes("olderVersion"),
+        "the database is locked, nobody can change it"
+      ),
+      (kill + changes("ownVersion"), "the database was not made of a newer version before"),
+      (
+        kill + changes("newerVersion", "newerVersion"),
+        "the database is of a newer version already"
+      ),
+      (
+        kill + changes("newerVersion", "olderVersion"),
+        "the database is of a newer version, \"ownVersion\" comes first"
+      ),
+      (
+        kill + changes("olderVersion", "olderVersion"),
+        "the database is of the older version already"
+      ),
+    ]
+    for (steps, text) in cases {
+      XCTAssert(message(step(steps)).contains(": \(text)\n"), message(step(steps)))
+    }
+    let nothing = """
+      {"name":"n","about":"a","timeline":[{"at":"0s","kill":"SIGKILL"},
+      {"at":"1s","database":"bitFlip"}],"expect":[{"lost":0}]}
+      """
+    XCTAssertEqual(
+      message(nothing),
+      """
+      s.json:2:1: nothing is recorded before, there is no bit to flip
+          {"at":"1s","database":"bitFlip"}],"expect":[{"lost":0}]}
+          ^
+
+      """)
+    let good = step(
+      kill + changes("newerVersion", "ownVersion", "olderVersion")
+        + #",{"at":"6s","restart":"app"},{"at":"7s","kill":"SIGKILL"},"#
+        + change("olderVersion", at: "8s"))
+    XCTAssertNoThrow(try ScenarioParser.parse(file: "s.json", bytes: Array(good.utf8)))
+  }
+
   func testTwoActions_whenOneStepHasBoth_isRefused() {
     XCTAssertEqual(
       message(step(#"{"at":"1s","lowPower":true,"session":"new"}"#)),
