@@ -9,7 +9,7 @@ package enum Checkers {
     .allFaultsFired, .withinDedupWindow, .ledgerBalances, .noPlaintext, .quarantined, .queued,
     .dropped, .diskWithin, .state, .nonceReuse, .acceptsNone, .drained, .noCrash,
     .tooLargeNotRepeated, .tokenNotRepeated, .timeGivenBack,
-    .contentKept,
+    .contentKept, .noHammering,
   ]
 
   private static let byName = Dictionary(
@@ -86,12 +86,17 @@ package enum Checkers {
     if evidence.requests.contains(where: { $0.heard?.status == 401 && $0.arrival.token > 0 }) {
       names.append("tokenNotRepeated")
     }
+    if !evidence.triesInVain.isEmpty {
+      names.append("noHammering")
+    }
     if evidence.requests.contains(where: {
       !$0.contents.isEmpty || $0.commit?.conflicting.isEmpty == false
     }) {
       names.append("contentKept")
     }
-    if evidence.conditions.contains(where: { $0.name == "assertion" || $0.name == "task" }) { names.append("timeGivenBack") }
+    if evidence.conditions.contains(where: { $0.name == "assertion" || $0.name == "task" }) {
+      names.append("timeGivenBack")
+    }
     if header.acceptsNone { names.append("acceptsNone") }
     if !header.plannedRules.isEmpty || !header.plannedTriggers.isEmpty
       || !evidence.missedSteps.isEmpty

@@ -46,6 +46,24 @@ package struct Evidence: Sendable {
     package var how: String
   }
 
+  /// The device's own tries that are over, in the order of their ends, also those of which no
+  /// server knows.
+  package private(set) var tries: [Try] = []
+
+  /// One request as the device saw it end.
+  package struct Try: Sendable, Hashable {
+    package var atNs: Int64
+    package var incarnation: Int
+    package var number: Int
+    /// A status, or a word such as `timeout`.
+    package var outcome: String
+  }
+
+  /// True where the server knows of the request.
+  package func reachedServer(_ tried: Try) -> Bool {
+    indexOfName[DeviceName(incarnation: tried.incarnation, number: tried.number)] != nil
+  }
+
   private var indexOfRequest: [Int: Int] = [:]
   /// A request as the device names it.
   private struct DeviceName: Hashable {
@@ -111,6 +129,8 @@ package struct Evidence: Sendable {
     case .sending(let incarnation, let number):
       starts[DeviceName(incarnation: incarnation, number: number)] = atNs
     case .sent(let incarnation, let number, let text):
+      tries.append(
+        Try(atNs: atNs, incarnation: incarnation, number: number, outcome: text))
       let name = DeviceName(incarnation: incarnation, number: number)
       let outcome = RequestStory.Outcome(atNs: atNs, text: text)
       // A device that gave up early may be heard before its request reached the server.

@@ -110,6 +110,11 @@ extension ScenarioShape {
         + " Checked unasked where an event was seen at both ends.",
       evidence: "an event was seen at both ends", example: #"{"contentKept":true}"#),
     ExpectationShape(
+      "noHammering", .boolean,
+      about: "No minute had more than 20 requests in vain, those included that a portal or nobody"
+        + " answered. Checked unasked where there were some.",
+      evidence: "a request ended in vain for the device", example: #"{"noHammering":true}"#),
+    ExpectationShape(
       "noPlaintext", .boolean,
       about: "No recorded text is readable in the device's files.",
       evidence: "the files were scanned for recorded text", example: #"{"noPlaintext":true}"#),

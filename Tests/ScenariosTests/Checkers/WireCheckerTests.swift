@@ -226,4 +226,43 @@ final class WireCheckerTests: XCTestCase {
     XCTAssertEqual(Checkers.judge(maker.history).map(\.checker), ["allFaultsFired"])
     XCTAssertEqual(HistoryMaker().verdict("allFaultsFired").outcome, .unknown)
   }
+
+  func testHammering_whenAMinuteHasTooManyTriesInVain_fails() {
+    func run(_ count: Int, everySeconds seconds: Double, _ outcome: String) -> HistoryMaker {
+      var maker = HistoryMaker()
+      for number in 1...count {
+        maker.add(.sending(incarnation: 1, number: number), at: Double(number) * seconds)
+        let sent = HistoryEvent.sent(incarnation: 1, number: number, outcome: outcome)
+        maker.add(sent, at: Double(number) * seconds)
+      }
+      return maker
+    }
+    XCTAssertEqual(HistoryMaker().verdict("noHammering").outcome, .unknown)
+    XCTAssertEqual(
+      run(20, everySeconds: 1, "connectionRefused").verdict("noHammering").outcome, .pass)
+    XCTAssertEqual(
+      run(21, everySeconds: 1, "connectionRefused").verdict("noHammering").outcome, .fail)
+    XCTAssertEqual(
+      run(21, everySeconds: 4, "connectionRefused").verdict("noHammering").outcome, .pass)
+    // Nobody but a portal can have said so: the server knows of none of them.
+    let portal = run(21, everySeconds: 0.001, "200")
+    XCTAssertEqual(portal.verdict("noHammering").outcome, .fail)
+    XCTAssertEqual(
+      Checkers.judge(run(21, everySeconds: 1, "302").history).map(\.checker), ["noHammering"])
+  }
+
+  func testHammering_whenTheServerAnswers_countsWhatAsksForPatience() {
+    for (status, outcome) in [
+      (200, Verdict.Outcome.unknown), (413, .unknown), (400, .unknown), (401, .fail),
+      (429, .fail), (503, .fail), (302, .fail),
+    ] {
+      var maker = HistoryMaker()
+      for number in 1...30 {
+        maker.send(["e\(number)"], at: Double(number), status: status, number: number)
+        let sent = HistoryEvent.sent(incarnation: 1, number: number, outcome: "\(status)")
+        maker.add(sent, at: Double(number))
+      }
+      XCTAssertEqual(maker.verdict("noHammering").outcome, outcome, "\(status)")
+    }
+  }
 }
