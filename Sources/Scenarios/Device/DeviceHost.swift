@@ -65,9 +65,12 @@ final class DeviceHost: DeviceCommandHandler {
     case "flush": flush(arguments, running)
     case "close": running.telemetry.shutdown()
     case "quarantine":
-      let requeues = arguments["requeue"]?.boolValue ?? false
-      let count = requeues ? running.store.requeueQuarantined() : running.store.clearQuarantine()
-      return ["count": .number(JSONNumber(count))]
+      // As the app does it: delivery has to hear of what is back in the queue.
+      if arguments["requeue"]?.boolValue ?? false {
+        running.telemetry.requeueQuarantined()
+      } else {
+        running.telemetry.clearQuarantine()
+      }
     default:
       if let error = change(command, arguments, running) { return ["error": .string(error)] }
     }

@@ -7,6 +7,8 @@ extension CaseRunner {
   /// Everything is made well, then the queue has its time to get empty.
   func drain() throws {
     isDraining = true
+    // What fires from here on would break again what is healed now.
+    triggers.disarm()
     try lookForSecrets()
     history.append(.note("everything is healed; the queue drains"))
     rig?.heal(gates: PlanGates.names(in: scenario.plan))

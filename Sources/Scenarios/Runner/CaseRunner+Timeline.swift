@@ -77,6 +77,10 @@ extension CaseRunner {
 
   /// Events in one request to the device at most, so that a kill between two is possible.
   private static let chunk: Int64 = 100
+  /// Fewer where they are large: all of them are in memory at once, more than once.
+  private static func chunk(of record: RecordStep) -> Int64 {
+    min(chunk, max(1, 4_000_000 / max(1, record.payloadBytes ?? 1)))
+  }
 
   func begin(_ record: RecordStep, step: Int) throws {
     generators.append(Generator(step: step, record: record, made: 0, nextNs: clock.nowNs))
@@ -89,7 +93,7 @@ extension CaseRunner {
     let remaining = count - generator.made
     var due = generator.record.everyNs == 0 ? remaining : min(remaining, 1)
     if let limit = triggers.recordsUntilTrigger(from: recorded) { due = min(due, limit) }
-    due = min(due, CaseRunner.chunk)
+    due = min(due, CaseRunner.chunk(of: generator.record))
     let first = generator.made
     generator.made += due
     let (next, overflow) = generator.nextNs.addingReportingOverflow(generator.record.everyNs)

@@ -5,6 +5,7 @@ import JSONText
 enum EventSource {
   /// Real events read from files, by path: a file is read once in a run.
   private static let files = Guarded<[String: [JSONValue]]>([:])
+  private static let maxFileBytes = 1_000_000_000
   /// Events one file may hold.
   private static let maxFileEvents = 1_000_000
 
@@ -61,10 +62,7 @@ enum EventSource {
   /// Events of a JSON array, or of a file with one JSON object a line.
   static func events(in file: String) throws -> [JSONValue] {
     if let known = files.withLock({ $0[file] }) { return known }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw RunnerFailure("cannot read \(file)")
-    }
-    let bytes = [UInt8](data)
+    let bytes = try UserFile.readWhole(file, atMost: maxFileBytes)
     var events: [JSONValue] = []
     if bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
       events = try JSONValue.parse(bytes).arrayValue ?? []

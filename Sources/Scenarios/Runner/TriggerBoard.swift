@@ -43,6 +43,9 @@ final class TriggerBoard: Sendable {
     }
   }
 
+  /// The timeline is over: only a death may still come, which the drain mends.
+  func disarm() { state.withLock { $0.entries.removeAll { !$0.kills } } }
+
   func gateReached(_ name: String) { fire { $0 == .gate(name) } }
   func phase(_ phase: Phase, ofRequest number: Int64) {
     fire { $0 == .request(number, phase: phase.rawValue) }

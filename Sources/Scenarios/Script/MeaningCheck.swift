@@ -71,6 +71,9 @@ struct MeaningCheck {
       }
       names[record.name] = step.position
       checkSpan(of: record, step.position)
+      if let bytes = record.payloadBytes, bytes > ScenarioShape.maxPayloadBytes {
+        check.fail(step.position, "\"payloadSize\" is more than 16MB")
+      }
       if let id = record.id {
         if EventID(id) == nil { check.fail(step.position, "\"id\" is no UUID") }
         if record.count > 1 {
@@ -89,7 +92,6 @@ struct MeaningCheck {
   }
 
   private mutating func checkSpan(of record: RecordStep, _ position: JSONPosition) {
-    guard record.everyNs > 0 else { return }
     var count = record.count
     // The file says how many events there are. One that is not there is told elsewhere.
     if let file = record.file, FileManager.default.fileExists(atPath: file) {

@@ -6,6 +6,8 @@ package enum ScenarioShape {
   package static let maxCount: Int64 = 1_000_000
   /// Bytes of a script at most.
   package static let maxScriptBytes = 4_000_000
+  /// Bytes of a made payload at most: the SDK refuses an event long before.
+  package static let maxPayloadBytes: Int64 = 16_000_000
   /// Combinations of a matrix at most.
   package static let maxVariants = 256
 

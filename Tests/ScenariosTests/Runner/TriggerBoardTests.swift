@@ -44,6 +44,13 @@ final class TriggerBoardTests: XCTestCase {
     XCTAssertEqual(board.order(of: 2, in: .responseHead), .goOn)
   }
 
+  func testBoard_whenDisarmed_firesNothingButDeaths() throws {
+    let (board, mailbox) = try board(#"{"request":1,"phase":"committed"}"#)
+    board.disarm()
+    board.phase(.committed, ofRequest: 1)
+    XCTAssertEqual(fired(mailbox), [])
+  }
+
   func testGate_whenAnotherOneIsReached_doesNotFire() throws {
     let (board, mailbox) = try board(#"{"gate":"g"}"#)
     board.gateReached("h")

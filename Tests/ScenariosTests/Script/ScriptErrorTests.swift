@@ -299,6 +299,35 @@ final class ScriptErrorTests: XCTestCase {
     XCTAssertNoThrow(try ScenarioParser.parse(file: "s.json", bytes: Array(good.utf8)))
   }
 
+  func testPayload_whenNobodyCouldRecordIt_isRefused() {
+    XCTAssertEqual(
+      message(step(#"{"at":"1s","record":{"as":"x","payloadSize":"100GB"}}"#)),
+      """
+      s.json:2:1: "payloadSize" is more than 16MB
+          {"at":"1s","record":{"as":"x","payloadSize":"100GB"}}],
+          ^
+
+      """)
+  }
+
+  func testFile_whenItHoldsNoEvents_isRefusedBeforeAnythingRuns() throws {
+    let folder = try Fixture.folder(self)
+    try Data("hello".utf8).write(to: URL(fileURLWithPath: folder + "/hello"))
+    func refusal(_ file: String) -> String {
+      let text =
+        #"{"name":"n","about":"a","timeline":[{"at":"0s","record":{"as":"r","file":"F"}}],"#
+        + #""expect":[{"lost":0}]}"#
+      return message(text.replacingOccurrences(of: "\"F\"", with: "\"\(file)\""))
+    }
+    for (file, reason) in [
+      (folder, "\(folder): is a folder"),
+      (folder + "/hello", "1:1: unknown word \"hello\", expected true, false or null"),
+    ] {
+      let text = refusal(file)
+      XCTAssert(text.contains("the file \(file) holds no events: \(reason)\n"), text)
+    }
+  }
+
   func testTwoActions_whenOneStepHasBoth_isRefused() {
     XCTAssertEqual(
       message(step(#"{"at":"1s","lowPower":true,"session":"new"}"#)),
