@@ -25,6 +25,7 @@ extension CaseRunner {
     do {
       _ = try call(phone.message)
       try settle()
+      keepUntouchedFiles()
     } catch is DeviceGone {
       try settle()
     }

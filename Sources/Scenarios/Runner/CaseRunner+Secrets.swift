@@ -15,13 +15,24 @@ extension CaseRunner {
     history.append(
       .scanned(
         SecrecyScan.run(
-          folder: phone.folder, needles: needles, beside: [settings.folder + "/device.log"])))
+          folder: phone.folder, needles: needles, beside: [settings.folder + "/device.log"],
+          baseline: untouchedFiles)))
     let seals = SealScan.run(folder: phone.folder)
     let fresh = sealNames.take(seals.sightings)
     if !fresh.isEmpty || !seals.unreadable.isEmpty {
       history.append(.seals(fresh, unreadable: seals.unreadable))
     }
     if databaseLock != nil { try lockDatabase(true) }
+  }
+
+  /// What the device's files hold before anything was recorded: the words of a schema are no
+  /// secrets. Kept from the first start on.
+  func keepUntouchedFiles() {
+    guard untouchedFiles.isEmpty, offers == 0 else { return }
+    untouchedFiles = FolderFiles(below: phone.folder).files.compactMap { file in
+      // A file that cannot be read now excuses nothing later.
+      try? SystemCalls.readFile(phone.folder + "/" + file.path, limit: SecrecyScan.maxFileBytes)
+    }
   }
 
   /// After a recording: looks at the 1st, 2nd, 4th, 8th, …

@@ -93,6 +93,7 @@ final class CaseRunner {
   var needles = SecrecyNeedles()
   var sealNames = SealNames()
   var offers: Int64 = 0
+  var untouchedFiles: [[UInt8]] = []
   var largestMeasured: Int64 = -1
   /// True where the device's files may have grown since they were last measured. Only devices in
   /// this process tell of it.

@@ -12,22 +12,23 @@ package enum SecrecyScan {
   ///   - excluding: names of files and folders that are not searched: the file that stands in for
   ///     the system's Keychain.
   ///   - beside: files outside the folder that are searched as well, where they exist.
-  ///   - baseline: contents of files that were made before anything was recorded. What stands in
-  ///     them, such as the words of the database's schema, is not looked for.
+  ///   - baseline: contents of files that were made before anything was recorded. A word that stands
+  ///     there, such as one of the database's schema, is no finding where it has the same bytes
+  ///     around it; anywhere else it is.
   package static func run(
     folder: String, needles: SecrecyNeedles, excluding: Set<String> = [],
     beside: [String] = [], baseline: [[UInt8]] = []
   ) -> SecrecyFindings {
     var findings = SecrecyFindings(files: 0, bytes: 0, needles: 0)
-    var known: Set<[UInt8]> = []
+    var known: Set<ArraySlice<UInt8>> = []
     let search = SecrecySearch(needles)
     for content in baseline {
-      search.find(in: content) { _, needle in
-        known.insert(needle.bytes)
+      search.find(in: content) { offset, needle in
+        known.insert(surroundings(of: needle, at: offset, in: content))
         return true
       }
     }
-    findings.needles = needles.count - known.count
+    findings.needles = needles.count
     findings.leftOut = needles.leftOut
     for file in files(below: folder, excluding: excluding, &findings) {
       scan(folder + "/" + file, as: file, search, known, &findings)
@@ -39,8 +40,17 @@ package enum SecrecyScan {
     return findings
   }
 
+  /// A needle with the bytes around it: in a row's plaintext these are others than in a schema.
+  private static func surroundings(
+    of needle: SecrecyNeedles.Needle, at offset: Int, in bytes: [UInt8]
+  ) -> ArraySlice<UInt8> {
+    bytes[
+      max(0, offset - marginBytes)..<min(bytes.count, offset + needle.bytes.count + marginBytes)]
+  }
+  private static let marginBytes = 8
+
   private static func scan(
-    _ path: String, as file: String, _ search: SecrecySearch, _ known: Set<[UInt8]>,
+    _ path: String, as file: String, _ search: SecrecySearch, _ known: Set<ArraySlice<UInt8>>,
     _ findings: inout SecrecyFindings
   ) {
     let bytes: [UInt8]
@@ -61,7 +71,9 @@ package enum SecrecyScan {
     var reported: Set<String> = []
     search.find(in: bytes) { offset, needle in
       guard findings.found.count < maxFindings else { return false }
-      if !known.contains(needle.bytes), reported.insert(needle.what).inserted {
+      let isKnown =
+        !known.isEmpty && known.contains(surroundings(of: needle, at: offset, in: bytes))
+      if !isKnown, reported.insert(needle.what).inserted {
         findings.found.append(
           SecrecyFindings.Finding(file: file, offset: Int64(offset), what: needle.what))
       }

@@ -106,13 +106,19 @@ final class SecrecyScanTests: XCTestCase {
     try write(Array("Orders".utf8), "sub/keys")
     XCTAssertEqual(scan(needles, excluding: ["keys"]).found, [])
     XCTAssertEqual(scan(needles, excluding: ["keys"]).files, 0)
-    try write(Array("CREATE TABLE".utf8), "db")
-    let known = SecrecyScan.run(
-      folder: folder, needles: needles, excluding: ["keys"],
-      baseline: [Array("CREATE TABLE x".utf8)])
-    XCTAssertEqual(known.found, [])
-    XCTAssertEqual(known.files, 1)
+    let schema = "page 1: CREATE TABLE events(seq)"
+    func withBaseline() -> SecrecyFindings {
+      SecrecyScan.run(
+        folder: folder, needles: needles, excluding: ["keys"], baseline: [Array(schema.utf8)])
+    }
+    try write(Array((schema + " and rows").utf8), "db")
+    XCTAssertEqual(withBaseline().found, [])
+    XCTAssertEqual(withBaseline().files, 1)
     XCTAssertEqual(scan(needles, excluding: ["keys"]).found.count, 1)
+    try write(Array((schema + "row: CREATE TABLE in clear").utf8), "db")
+    XCTAssertEqual(
+      withBaseline().found.map(\.offset), [10_000 + Int64(schema.utf8.count) + 5],
+      "the word in a row")
   }
 
   func testNeedles_whenShortOrFullOfZeros_areNotLookedFor() {
