@@ -33,11 +33,12 @@ extension SQLiteEventStore {
       do {
         let known = try keyStore.keyIDs()
         _ = onCore { $0.keys.known.formUnion(known) }
-        if let current = need.current, let key = try believed(current, need.hasSealedRows),
-          let cipher = AESGCM(key: key)
-        {
-          _ = onCore { $0.load(current, cipher) }
-          return establishSecret()
+        if let current = need.current {
+          if let key = try believed(current, need.hasSealedRows), let cipher = AESGCM(key: key) {
+            _ = onCore { $0.load(current, cipher) }
+            return establishSecret()
+          }
+          if need.hasSealedRows { _ = onCore { $0.keys.noteMissing(current) } }
         }
         return try makeKey()
       } catch {
@@ -50,7 +51,7 @@ extension SQLiteEventStore {
   ///
   /// A store that does not find a key which rows were sealed with may only be locked: its word
   /// counts when it is given twice while protected data can be read.
-  private func believed(_ id: UInt64, _ hasSealedRows: Bool) throws -> [UInt8]? {
+  func believed(_ id: UInt64, _ hasSealedRows: Bool) throws -> [UInt8]? {
     do {
       return try keyStore.load(id)
     } catch KeyStoreError.itemNotFound {
@@ -61,7 +62,6 @@ extension SQLiteEventStore {
       do {
         return try keyStore.load(id)
       } catch KeyStoreError.itemNotFound {
-        _ = onCore { $0.keys.noteMissing(id) }
         return nil
       }
     }

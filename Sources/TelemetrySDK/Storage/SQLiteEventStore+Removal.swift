@@ -34,7 +34,8 @@ extension SQLiteEventStore {
   }
 
   package func dropAll(account: String?) -> StoreBlock? {
-    _ = bringInStrays(atMost: .max)
+    // What cannot be brought in now would come later, and be sent.
+    if let block = bringInAllStrays() { return block }
     var tags: [Int64?] = [nil]
     if let account {
       switch onCore({ try $0.tags(ofAccount: account) }) {

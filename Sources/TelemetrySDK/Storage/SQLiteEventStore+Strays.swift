@@ -22,28 +22,56 @@ extension SQLiteEventStore {
 
   var hasStrays: Bool { !strayPlaces.isEmpty }
 
-  /// Brings chunks in, at most so many. True where more are waiting.
+  /// Brings chunks in, at most so many. True where more are waiting. What fails is tried again with
+  /// the next upkeep.
   func bringInStrays(atMost chunks: Int) -> Bool {
     var left = chunks
-    for place in strayPlaces where strays.withLock({ $0[place.base] }) == nil {
-      guard case .success(true) = onCore({ $0.isReady }),
-        left > 0
-      else { return left == 0 }
+    return bringInStrays(&left) == nil && left == 0
+  }
+
+  /// All of them, or what hinders it.
+  func bringInAllStrays() -> StoreBlock? {
+    var left = Int.max
+    return bringInStrays(&left)
+  }
+
+  private func bringInStrays(_ left: inout Int) -> StoreBlock? {
+    for place in strayPlaces where left > 0 && strays.withLock({ $0[place.base] }) == nil {
+      guard case .success(true) = onCore({ $0.isReady }) else { return .keyUnavailable }
       do {
         try bringIn(place, &left)
       } catch is NewerSchema {
         strays.withLock { $0[place.base] = 0 }  // Not ours.
+      } catch let blocked as Blocked {
+        return blocked.reason
       } catch {
-        return false  // Tried again with the next upkeep.
+        return .ioError
       }
     }
-    return left == 0
+    return nil
   }
 
   private func bringIn(_ place: StorePaths, _ left: inout Int) throws {
+    do {
+      try bringInReadable(place, &left)
+    } catch let error as SQLiteError where error.meaning == .damaged {
+      // Opening reads no row to its end: here the damage shows, and here it is mended.
+      var events: [StoreEvent] = []
+      let mended = try replaceDamaged(place, nil, &events)
+      defer { mended.connection.close() }
+      try tellLoss(of: mended, isRepaired: true, events)
+    }
+  }
+
+  private func bringInReadable(_ place: StorePaths, _ left: inout Int) throws {
     let source = try openStray(place)
     defer { source.connection.close() }
     var mark = try mark(of: source, place)
+    if mark.isSettled {
+      // Counted as given up before a kill: it must not come in as well.
+      source.connection.close()
+      return try removeFiles(of: place)
+    }
     try source.forgetStrays(named: mark.rows)
     var reading = StrayReading()
     while left > 0 {
@@ -72,28 +100,42 @@ extension SQLiteEventStore {
 
   /// With the keys of its rows.
   private func openStray(_ place: StorePaths) throws -> StoreCore {
-    var events: [StoreEvent] = []
-    let (source, isRepaired) = try openOrRepair(place, nil, &events)
-    if let loss = try source.untoldLoss(isRepaired: isRepaired) {
-      events += loss.events
-      tell(events)
-      try source.forgetUntoldLoss()
-    }
+    let source = try openToldStray(place)
     for id in source.counts.usedKeys {
-      do {
-        if let cipher = AESGCM(key: try keyStore.load(id)) { source.load(id, cipher) }
-      } catch KeyStoreError.itemNotFound {
+      // A key store that is locked finds nothing: its word counts when it is given twice while
+      // protected data can be read.
+      if let key = try believed(id, true), let cipher = AESGCM(key: key) {
+        source.load(id, cipher)
+      } else {
         source.keys.noteMissing(id)
       }
     }
     return source
   }
 
+  private func openToldStray(_ place: StorePaths) throws -> StoreCore {
+    var events: [StoreEvent] = []
+    let (source, isRepaired) = try openOrRepair(place, nil, &events)
+    try tellLoss(of: source, isRepaired: isRepaired, events)
+    return source
+  }
+
+  private func tellLoss(
+    of source: StoreCore, isRepaired: Bool, _ events: [StoreEvent]
+  ) throws {
+    let loss = try source.untoldLoss(isRepaired: isRepaired)
+    tell(events + (loss?.events ?? []))
+    if loss != nil { try source.forgetUntoldLoss() }
+  }
+
   /// Nothing is left that can be brought in: the files go, unless rows of lost keys are in them.
   private func finish(_ source: StoreCore, _ place: StorePaths) throws {
     let left = source.counts.queued + source.counts.quarantined
     source.connection.close()
-    try writing(forBytes: 0) { try $0.forgetYoungerNotes() }.get()
+    // Older notes may lie in what stays, or in another database that waits.
+    if left == 0, strayPlaces.count == 1 {
+      try writing(forBytes: 0) { try $0.forgetYoungerNotes() }.get()
+    }
     if left == 0 {
       try removeFiles(of: place)
       try files.syncDirectory(configuration.directory)
@@ -129,10 +171,11 @@ extension SQLiteEventStore {
 
   /// Counts what is in it, once, and removes it.
   private func giveUp(_ place: StorePaths, as reason: DropReason) throws {
-    var events: [StoreEvent] = []
-    let source = try openOrRepair(place, nil, &events).core
+    let source = try openToldStray(place)
     defer { source.connection.close() }
     let mark = try mark(of: source, place)
+    // What was committed here and not yet deleted there is no more there.
+    if !mark.isSettled { try source.forgetStrays(named: mark.rows) }
     try writing { core in
       try core.countStrays(of: source.counts, from: mark, name: place.name, as: reason)
     }.get()

@@ -56,6 +56,10 @@ enum Schema {
   /// without tables. Returns false where the file is of a newer version.
   static func prepare(_ connection: SQLiteConnection) throws -> Bool {
     let found = try connection.integer("PRAGMA user_version") ?? 0
+    // No version of ours: a bit of the header has turned.
+    guard found >= 0 else {
+      throw SQLiteError(code: 11, operation: "open", message: "impossible version")
+    }
     if found > version { return false }
     if found == 0 {
       // Rows without a version are not ours.
