@@ -54,10 +54,12 @@ package struct FileKeyStore: KeyStore {
 
   package func destroy(_ id: UInt64) throws {
     do {
-      try files.remove(path(id))
+      do { try files.remove(path(id)) } catch let error as FileError where error.isNotFound {
+        // An earlier call may have removed it and not have reached the medium.
+      }
       try files.syncDirectory(directory)
     } catch let error as FileError {
-      if error.isNotFound { return }
+      if error.isNotFound { return }  // There is no folder either.
       throw KeyStoreError.unavailable(status: error.code)
     }
   }

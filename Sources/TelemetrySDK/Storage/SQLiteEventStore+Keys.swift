@@ -96,7 +96,11 @@ extension SQLiteEventStore {
     case .success(false): break
     }
     let result = writing { core in
-      try core.transaction { try core.makeSecret() }
+      do { try core.transaction { try core.makeSecret() } } catch {
+        // One that is not stored must hash nothing: the next start would not know it.
+        core.forgetSecret()
+        throw error
+      }
     }
     if case .failure(let blocked) = result { return blocked.reason }
     return nil

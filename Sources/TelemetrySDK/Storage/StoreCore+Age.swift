@@ -45,13 +45,16 @@ extension StoreCore {
   private func lastAged(from sequence: Int64, beforeMs limitMs: Int64) throws -> Int64? {
     let statement = statements.readFrom
     statement.bind(1, sequence - 1)
-    statement.bind(2, Int64(StoreCore.chunkRows))
+    statement.bind(2, Int64.max)
     defer { statement.reset() }
     var last: Int64?
-    while try statement.step() {
+    var dated = 0
+    // Rows that cannot be dated say nothing of those behind them: there may be any number.
+    while dated < StoreCore.chunkRows, try statement.step() {
       guard let cipher = keys.cipher(statement.unsigned(1)),
         let record = open(statement, cipher: cipher)
       else { continue }
+      dated += 1
       guard let latest = boots.latest(record.time), latest < limitMs else { break }
       last = statement.integer(0)
     }

@@ -70,6 +70,11 @@ extension StoreCore {
     accountTags = [:]
   }
 
+  func forgetSecret() {
+    keys.secret = nil
+    accountTags = [:]
+  }
+
   /// Deletes everything that was sealed, in one transaction: whole tables go without touching
   /// their pages. The gate stays where it is sealed with the key that was kept for it.
   func purgeRows(keepingGateOf kept: UInt64?) throws {

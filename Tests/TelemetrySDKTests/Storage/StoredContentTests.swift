@@ -118,8 +118,29 @@ final class StoredContentTests: StoreTestCase {
     store.close()
   }
 
+  func testAge_whenAHundredRowsOfALaterLayoutComeFirst_isStillEnforced() throws {
+    var random = AnyEvent(seed: SplitMix.seed("STORED_SEED"))
+    let store = openStore()
+    for _ in 0..<110 {
+      let row = try XCTUnwrap(store.append(try event(random.next())).sequence)
+      try store.state.withLock { state in try overwrite(row, 0x20, try XCTUnwrap(state.core)) }
+    }
+    XCTAssertNotNil(store.append(try event(random.next())).sequence)
+    let dayMs: Int64 = 86_400_000
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 30 * dayMs)
+    XCTAssertEqual(store.snapshot().ledger.queued, 111)
+    clock.set {
+      $0.wallMs += 40 * dayMs
+      $0.sinceBootMs += 40 * dayMs
+    }
+    store.enforceAge(confirmedNowMs: clock.wallMs(), maxAgeMs: 30 * dayMs)
+    XCTAssertEqual(store.snapshot().ledger.queued, 0)
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
   private func overwrite(_ row: Int64, _ flags: UInt8, _ core: StoreCore) throws {
-    let head = try XCTUnwrap(try core.oldestRows(limit: 99).first { $0.sequence == row })
+    let head = try XCTUnwrap(try core.oldestRows(limit: 999).first { $0.sequence == row })
     let cipher = try XCTUnwrap(core.keys.cipher(head.key))
     var bytes: [UInt8] = []
     XCTAssertTrue(
