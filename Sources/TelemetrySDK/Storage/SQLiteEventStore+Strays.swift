@@ -44,6 +44,8 @@ extension SQLiteEventStore {
         strays.withLock { $0[place.base] = 0 }  // Not ours.
       } catch let blocked as Blocked {
         return blocked.reason
+      } catch is KeyStoreError {
+        return .keyUnavailable
       } catch {
         return .ioError
       }
@@ -52,14 +54,19 @@ extension SQLiteEventStore {
   }
 
   private func bringIn(_ place: StorePaths, _ left: inout Int) throws {
-    do {
-      try bringInReadable(place, &left)
-    } catch let error as SQLiteError where error.meaning == .damaged {
-      // Opening reads no row to its end: here the damage shows, and here it is mended.
+    try mending(place) { try bringInReadable(place, &left) }
+  }
+
+  /// Opening reads no row to its end. Where the damage shows later, it is mended, and the work done
+  /// once more.
+  private func mending(_ place: StorePaths, _ work: () throws -> Void) throws {
+    do { try work() } catch let error as SQLiteError where error.meaning == .damaged {
       var events: [StoreEvent] = []
       let mended = try replaceDamaged(place, nil, &events)
       defer { mended.connection.close() }
       try tellLoss(of: mended, isRepaired: true, events)
+      mended.connection.close()
+      try work()
     }
   }
 
@@ -69,6 +76,7 @@ extension SQLiteEventStore {
     var mark = try mark(of: source, place)
     if mark.isSettled {
       // Counted as given up before a kill: it must not come in as well.
+      if let block = syncFully() { throw Blocked(reason: block) }
       source.connection.close()
       return try removeFiles(of: place)
     }
@@ -171,6 +179,10 @@ extension SQLiteEventStore {
 
   /// Counts what is in it, once, and removes it.
   private func giveUp(_ place: StorePaths, as reason: DropReason) throws {
+    try mending(place) { try giveUpReadable(place, as: reason) }
+  }
+
+  private func giveUpReadable(_ place: StorePaths, as reason: DropReason) throws {
     let source = try openToldStray(place)
     defer { source.connection.close() }
     let mark = try mark(of: source, place)

@@ -71,6 +71,30 @@ final class StrayTroubleTests: StrayTestCase {
     store.close()
   }
 
+  func testDropAll_whenAStrayIsDamaged_leavesNothingToBeSent() throws {
+    let recorded = try makeStrays(30, bytes: 20_000)
+    try breakARow()
+    let store = try storeBeforeStrays()
+    XCTAssertNil(store.dropAll(account: "b"))
+    _ = store.maintain()
+    XCTAssertEqual(store.allEvents(account: "b").count, 0)
+    let held = store.quarantinedEvents(limit: 99).map(\.row.id)
+    XCTAssertEqual(Set(held), Set(recorded.own.held), "of the other account alone")
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
+  func testPurge_whenAStrayIsDamaged_isNotHinderedByIt() throws {
+    _ = try makeStrays(30, bytes: 20_000)
+    try breakARow()
+    let store = try storeBeforeStrays()
+    XCTAssertNil(store.purge())
+    XCTAssertNil(SystemFiles().status(beside))
+    XCTAssertNotNil(store.append(.make()).sequence, "recording goes on")
+    XCTAssertTrue(store.snapshot().ledger.balances)
+    store.close()
+  }
+
   func testPurge_whenAChunkWasHalfMoved_countsItOnce() throws {
     _ = try makeStrays(50)
     try keep()
